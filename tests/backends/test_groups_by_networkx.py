@@ -6,6 +6,7 @@ import random
 from collections import Counter
 from dataclasses import replace
 from itertools import combinations
+from math import comb
 from typing import Any, TypeAlias
 
 import networkx as nx
@@ -22,7 +23,7 @@ from graphveil.graph.intake.records import Records
 from graphveil.graph.sequence import GraphSequence
 from graphveil.records import from_networkx, from_rows
 from graphveil.statistics.breakdown import Breakdown, breakdown_in
-from graphveil.statistics.statistic import Statistic, statistic
+from graphveil.statistics.statistic import Statistic, registered, statistic
 
 GROUPS = Groups.of(["region=North|South|East", "age=0,25,50"])
 REGIONS, AGES = ["North", "South", "East", "Mars", None], ["3", "24.5", "25", "77", "", "old"]
@@ -36,18 +37,30 @@ UNDIRECTED: Given = [
     ("edges", {"cells": "ends"}),
     ("high-degree", {"tau": 2}),
     ("degree-ccdf", {}),
+    ("degree-ccdf", {"levels": "0,1,3"}),
     ("degree-histogram", {}),
     ("stars", {"k": 2}),
     ("triangles", {}),
+    ("clustered", {"k": 2}),
     ("clustered", {"k": 3}),
 ]
 DIRECTED: Given = [
     ("nodes", {}),
     ("edges", {}),
+    ("edges", {"cells": "alike"}),
+    ("edges", {"cells": "ends"}),
+    ("high-in-degree", {"tau": 2}),
     ("high-out-degree", {"tau": 2}),
+    ("in-degree-ccdf", {}),
+    ("out-degree-ccdf", {}),
     ("in-degree-histogram", {}),
-    ("out-stars", {"k": 2}),
+    ("out-degree-histogram", {}),
+    ("in-stars", {"k": 2}),
+    ("out-stars", {"k": 3}),
+    ("cyclic-triangles", {}),
+    ("transitive-triangles", {}),
     ("clustered", {"k": 2}),
+    ("clustered", {"k": 4}),
 ]
 
 
@@ -105,9 +118,9 @@ def expected(table: Breakdown, graph: Network) -> Counter[tuple[str, ...]]:
     }
     if table.name == "edges":
         return _links(table, graph, kinds)
-    if table.name == "triangles":
-        cliques = (set(each) for each in nx.enumerate_all_cliques(graph) if len(each) == 3)
-        return Counter(_alike(table, {kinds[node] for node in three}) for three in cliques)
+    if "triangles" in table.name:
+        three = _triangles(table.name, graph)
+        return Counter(_alike(table, {kinds[node] for node in each}) for each in three)
     found = Counter[tuple[str, ...]]()
     for node, kind in kinds.items():
         for degree, worth in _worth(table, graph, node):
@@ -117,6 +130,19 @@ def expected(table: Breakdown, graph: Network) -> Counter[tuple[str, ...]]:
 
 def _alike(table: Breakdown, kinds: set[tuple[str, ...]]) -> tuple[str, ...]:
     return ("alike" if len(kinds) == 1 else "mixed",) * len(table.axes)
+
+
+def _triangles(name: str, graph: Network) -> list[tuple[int, ...]]:
+    """Every triangle; of directed ones, as often as the pattern fits onto their people."""
+    if name == "triangles":
+        return [tuple(each) for each in nx.enumerate_all_cliques(graph) if len(each) == 3]
+    last = (2, 0) if name.startswith("cyclic") else (0, 2)
+    pattern: Network = nx.DiGraph([(0, 1), (1, 2), last])
+    matcher = nx.algorithms.isomorphism.DiGraphMatcher(graph, pattern)
+    fitted = [sorted(each, key=each.get) for each in matcher.subgraph_monomorphisms_iter()]
+    if name.startswith("cyclic"):  # each is met once from each of its people
+        fitted = [each for each in fitted if each[0] == max(each)]
+    return [tuple(each) for each in fitted]
 
 
 def _links(
@@ -140,7 +166,7 @@ def _worth(table: Breakdown, graph: Network, node: int) -> list[tuple[int | None
     name, plain = table.name, table.statistic
     degree = graph.degree
     if isinstance(graph, nx.DiGraph):
-        degree = graph.in_degree if name.startswith("in-") else graph.out_degree
+        degree = graph.in_degree if "in-" in name else graph.out_degree
     own = degree[node]
     if name == "clustered":
         loose = graph.to_undirected() if graph.is_directed() else graph
@@ -148,10 +174,13 @@ def _worth(table: Breakdown, graph: Network, node: int) -> list[tuple[int | None
     if name.startswith("high"):
         return [(None, own >= plain.tau)]  # type: ignore[attr-defined]
     if "stars" in name:
-        return [(None, own * (own - 1) // 2)]
+        return [(None, comb(own, plain.k))]  # type: ignore[attr-defined]
     if "histogram" in name:
         return [(own, 1)]
-    return [(None, 1)] if name == "nodes" else [(each, 1) for each in range(own + 1)]
+    if name == "nodes":
+        return [(None, 1)]
+    levels = getattr(plain, "levels", None) or range(own + 1)
+    return [(each, 1) for each in levels if each <= own]
 
 
 def _pair(
@@ -224,12 +253,25 @@ def test_a_recent_network_has_its_own_cells(name: str, given: dict[str, object])
         assert +counted(totals[step], table) == +expected(table, recent)
 
 
-def test_somebody_with_very_many_links_is_counted_by_groups_too() -> None:
-    graph = nx.star_graph(300)
+@pytest.mark.parametrize("directed", [False, True])
+def test_every_statistic_that_can_be_divided_is_in_the_sweep(directed: bool) -> None:
+    tried = {name for name, _ in (DIRECTED if directed else UNDIRECTED)}
+    divided = {
+        name
+        for name, each in registered().items()
+        if each.by_groups and each.domain.admits(directed=directed)
+    }
+    assert tried == divided
+
+
+@pytest.mark.parametrize("links", [63, 64, 255, 256, 300])
+def test_somebody_with_very_many_links_is_counted_by_groups_too(links: int) -> None:
+    graph = nx.star_graph(links)
     for node in graph:
         graph.nodes[node].update(time=0, county="North" if node else "South", years="3")
     made, table = of("degree-ccdf", "region")
-    totals = LocalEngine().count(sequence_of(graph, 1), [made]).totals(made)
+    whole, engine = sequence_of(graph, 1), LocalEngine()
+    totals = engine.count(whole, [made]).totals(made)
     assert +counted(totals[0], table) == +expected(table, graph)
 
 

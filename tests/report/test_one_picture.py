@@ -155,7 +155,7 @@ def test_the_distribution_is_told_in_words(tmp_path: Path, levels: str | None) -
 
 
 def test_the_quantiles_of_a_distribution_that_is_known_exactly() -> None:
-    numbers = [Estimate(value, value, value, (), ("d", 0)) for value in (1000, 600, 400, 90, 9)]
+    numbers = [Estimate(value, value, value, ("d", 0)) for value in (1000, 600, 400, 90, 9)]
     series = SimpleNamespace(
         degrees=(0, 1, 2, 3, 4),
         vector=True,

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations, product
 
+import numpy as np
 import pytest
 
 from graphveil.errors import ParameterError
@@ -11,9 +13,10 @@ from graphveil.graph.groups import Groups
 from graphveil.graph.promises import Bound, DegreeBound, HubBound, InOutBound, NoBound
 from graphveil.lab.attacks.attack import QUICK, Effort, attack
 from graphveil.lab.attacks.costs import attack_costs
-from graphveil.lab.attacks.enumeration import Size
+from graphveil.lab.attacks.enumeration import Size, exhaustive
 from graphveil.lab.attacks.hubs import attack_with_hubs
-from graphveil.lab.attacks.labels import ERRORS, Labelled
+from graphveil.lab.attacks.labels import ERRORS, Labelled, attack_labels, labellings
+from graphveil.lab.pairs import NEVER, Pair, replay
 from graphveil.mechanisms.optimised import Returning
 from graphveil.statistics.breakdown import Breakdown, CellKind, cell_words
 from graphveil.statistics.change import sensitivity_under, shape_under
@@ -23,7 +26,7 @@ from graphveil.statistics.statistic import Statistic, registered, statistic
 GROUPS = Groups.of(["region=North|South", "sex=f|m"])
 THREE, DIRECTED = DegreeBound(3), InOutBound(2, 3)
 FAST = replace(QUICK, undirected=(Size(3), Size(4)), directed=(Size(3),), moves=800, patience=0)
-BITS = (0b1, 0b10101, 0b110010)  # the person alone, every other one, some
+LABELS = ("1", "10201", "0120", "2110010")  # the person alone, and some
 DIVIDED: list[tuple[Statistic, CellKind | None]] = [
     (statistic("nodes"), None),
     (statistic("edges"), "pairs"),
@@ -160,12 +163,12 @@ def test_nothing_is_claimed_after_a_projection() -> None:
 # What is attacked, with labels drawn as well.
 
 
-@pytest.mark.parametrize("bits", BITS)
+@pytest.mark.parametrize("labels", LABELS[:3])
 @pytest.mark.parametrize(("plain", "cells"), DIVIDED, ids=str)
 def test_no_labelled_pair_breaks_a_claim(
-    plain: Statistic, cells: CellKind | None, bits: int
+    plain: Statistic, cells: CellKind | None, labels: str
 ) -> None:
-    table = Labelled.of_bits(plain, bits, cells=cells)
+    table = Labelled.by(plain, labels, cells=cells)
     for found in (
         attack(table, THREE, effort=FAST),
         attack(table, THREE, relation="edge", effort=FAST),
@@ -179,7 +182,7 @@ def test_no_labelled_pair_breaks_a_claim(
 def test_no_labelled_pair_breaks_a_claim_about_directed_links(
     plain: Statistic, cells: CellKind | None
 ) -> None:
-    table = Labelled.of_bits(plain, BITS[1], cells=cells)
+    table = Labelled.by(plain, LABELS[1], cells=cells)
     assert not attack(table, DIRECTED, effort=FAST).broken
     assert not attack(table, DIRECTED, relation="edge", effort=FAST).broken
 
@@ -189,8 +192,8 @@ def test_no_labelled_pair_breaks_a_claim_with_hubs(
     plain: Statistic, cells: CellKind | None
 ) -> None:
     bound = HubBound(THREE if "tau=3" in str(plain) else DegreeBound(2), (1,))
-    for bits in BITS[:2]:
-        table = Labelled.of_bits(plain, bits, cells=cells)
+    for labels in LABELS[:2]:
+        table = Labelled.by(plain, labels, cells=cells)
         claimed = sensitivity_under(table, bound)
         sizes = [Size(4)]
         found = attack_with_hubs(table, claimed, bound, sizes=sizes, runs=1, moves=600)
@@ -201,23 +204,67 @@ def test_no_labelled_pair_breaks_a_claim_with_hubs(
 def test_no_labelled_pair_breaks_a_claim_in_a_recent_network(
     plain: Statistic, cells: CellKind | None
 ) -> None:
-    table = Labelled.of_bits(plain, BITS[1], cells=cells).recent(2)
+    table = Labelled.by(plain, LABELS[1], cells=cells).recent(2)
     assert not attack(table, THREE, effort=FAST).broken
+
+
+@pytest.mark.parametrize(("plain", "cells"), [*DIVIDED, *ONE_WAY], ids=str)
+def test_no_labels_of_four_people_break_a_claim(plain: Statistic, cells: CellKind | None) -> None:
+    bounds = [DegreeBound(3)] if plain.domain.admits(directed=False) else [DIRECTED]
+    effort = replace(FAST, undirected=(Size(4),), directed=(Size(3),), moves=100, runs=1)
+    table = Labelled.by(plain, "", cells=cells)
+    (found,) = attack_labels(table, bounds, relation="node", effort=effort)
+    assert not found.broken, found.findings
+    assert found.enumerated > 10_000 or bounds == [DIRECTED]
+
+
+@pytest.mark.parametrize("people", [1, 2, 3, 4, 5])
+def test_every_labelling_is_tried_once_but_for_names(people: int) -> None:
+    tried = [labels[-people:] for labels in labellings(people)]
+    kinds = [frozenset(_alike(each)) for each in map("".join, product("012", repeat=people))]
+    assert len(tried) == len(set(kinds))
+    assert {frozenset(_alike(each)) for each in tried} == set(kinds)
+
+
+def _alike(labels: str) -> list[tuple[int, int]]:
+    """Who is alike."""
+    return [(a, b) for a, b in combinations(range(len(labels)), 2) if labels[a] == labels[b]]
+
+
+@pytest.mark.parametrize("name", ["edges", "degree-histogram", "clustered"])
+def test_people_who_differ_are_all_tried(name: str) -> None:
+    """The same farthest pairs as from every order of arrival of everybody, in plain Python."""
+    plain = statistic(name, **({"k": 2} if name == "clustered" else {}))
+    tried = (
+        exhaustive(Labelled.by(plain, labels), (Size(3),), relation="node", directed=False)
+        for labels in labellings(3)
+    )
+    found = max(each.best(DegreeBound(2), 0)[0] for each in tried)
+    slots, farthest = ((0, 1), (0, 2), (1, 2)), 0
+    for labels, arrivals, chosen in product(
+        map("".join, product("012", repeat=3)), product(range(3), repeat=3), range(8)
+    ):
+        schedule = np.full((3, 3), NEVER, np.int8)
+        np.fill_diagonal(schedule, arrivals)
+        for place, (u, v) in enumerate(slots):
+            if chosen >> place & 1:
+                schedule[u, v] = schedule[v, u] = max(arrivals[u], arrivals[v])
+        pair = Pair.of(schedule, "node", directed=False)
+        farthest = max(farthest, replay(Labelled.by(plain, labels), pair).l1)
+    assert found == farthest
 
 
 def test_everybody_in_one_cell_reaches_what_is_called_exact() -> None:
     effort: Effort = replace(QUICK, undirected=QUICK.undirected[:4])
     for plain in (statistic("edges"), statistic("high-degree", tau=1), statistic("degree-ccdf")):
-        table = Labelled.of_bits(plain, 0)
+        table = Labelled.by(plain, "0")
         assert attack(table, DegreeBound(2), effort=effort).reached
 
 
 def test_two_labels_reach_what_a_histogram_pays_for_them() -> None:
     """The person has another label than everybody: what cancels in one number does not here."""
     effort = replace(QUICK, undirected=(Size(3, 4),), moves=6_000, runs=4)
-    found = attack(
-        Labelled.of_bits(statistic("degree-histogram"), 0b1), DegreeBound(2), effort=effort
-    )
+    found = attack(Labelled.by(statistic("degree-histogram"), "1"), DegreeBound(2), effort=effort)
     assert found.finding("l1").found == 17
     assert statistic("degree-histogram").sensitivity(DegreeBound(2)).l1 == 15
 
@@ -226,8 +273,12 @@ def test_two_labels_reach_what_a_histogram_pays_for_them() -> None:
 def test_planted_errors_are_caught(error: str) -> None:
     plain = statistic("edges" if "larger" in error else "nodes")
     cells: CellKind | None = "ends" if "larger" in error else None
-    table = Labelled.of_bits(plain, 0b1, cells=cells, error=ERRORS[error])
+    table = Labelled.by(plain, "1", cells=cells, error=ERRORS[error])
     assert attack(table, THREE, effort=FAST).broken
+    every = replace(table, labels="")
+    (found,) = attack_labels(every, [THREE], relation="node", effort=FAST)
+    assert found.broken
+    assert "labels=" in str(found.statistic)  # those that prove it
 
 
 def test_half_the_noise_of_a_histogram_would_be_caught() -> None:
@@ -238,7 +289,7 @@ def test_half_the_noise_of_a_histogram_would_be_caught() -> None:
             return self.statistic.sensitivity(bound)
 
     plain = statistic("degree-histogram")
-    usual = Labelled.of_bits(plain, 0b1)
-    wrong = TooSmall(plain, usual.axes, usual.cells, usual.bits)
+    usual = Labelled.by(plain, "1")
+    wrong = TooSmall(plain, usual.axes, usual.cells, usual.labels)
     effort = replace(QUICK, undirected=(Size(3, 4),), moves=6_000, runs=4)
     assert attack(wrong, DegreeBound(2), effort=effort).broken

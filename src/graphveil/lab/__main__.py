@@ -8,7 +8,7 @@ import sys
 from rich.console import Console
 
 from graphveil.lab.attacks.attack import QUICK, THOROUGH
-from graphveil.lab.attacks.labels import BITS, DIRECTED_ONLY, Labelled
+from graphveil.lab.attacks.labels import every_labelling
 from graphveil.lab.attacks.sweep import attack_shapes, every_statistic, shape_tally, sweep, tally
 from graphveil.statistics.statistic import Statistic, registered
 
@@ -36,12 +36,6 @@ def chosen(names: list[str]) -> list[Statistic]:
     return [member for member in every_statistic() if not names or member.name in names]
 
 
-def labelled(members: list[Statistic]) -> list[Statistic]:
-    """Those that can be divided by groups, by labels that are drawn in several ways."""
-    divided = [each for each in members if each.by_groups and not isinstance(each, DIRECTED_ONLY)]
-    return [Labelled.of_bits(each, bits) for each in divided for bits in BITS]
-
-
 def main(given: list[str] | None = None) -> int:
     """Print a tally; 1 if a claim is broken or a claim to be exact not reached."""
     asked = arguments(sys.argv[1:] if given is None else given)
@@ -59,7 +53,7 @@ def distances(asked: argparse.Namespace) -> int:
     """Print the tally of distances; 1 if a claim is broken or not reached."""
     members = chosen(asked.names)
     if asked.labels:
-        members = labelled(members)
+        members = [*every_labelling(members)]
     attacks = sweep(members, effort=THOROUGH if asked.thorough else QUICK)
     console = Console()
     console.print(tally(attacks, every_bound=asked.every_bound))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property, lru_cache, partial
 from math import ceil, floor, log
 from typing import TYPE_CHECKING
 
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 TENTH = 10  # how much less likely it is that what limits an interval from outside is wrong
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Estimate:
     """What is known of a number now.
 
@@ -42,15 +43,20 @@ class Estimate:
         value: the best guess.
         low: the lower end of an interval of the true count.
         high: the upper end.
-        changes: how it changed, up to its step.
         known_by: the series and the place of the number of the same fact whose interval it has.
+        changing: how it changed, up to its step; found where it is asked for.
     """
 
     value: float
     low: int
     high: int
-    changes: tuple[PublishedChange, ...]
     known_by: tuple[str, int]
+    changing: Callable[[], Iterable[PublishedChange]] = tuple
+
+    @cached_property
+    def changes(self) -> tuple[PublishedChange, ...]:
+        """How it changed, up to its step."""
+        return tuple(self.changing())
 
     @property
     def too_noisy(self) -> bool:
@@ -68,10 +74,9 @@ def now(series: PublishedSeries, made: ReleaseMade, place: int = 0) -> Estimate:
     """What is known of a number; where nothing more can be said, the first value."""
     if isinstance(series, EstimatedSeries):
         return series.estimates[made.step - series.first_step][place]
-    at = series.degree_at(place)
-    told = tuple(each for each in changes(series, made) if each.degree == at)
+    told = partial(changes, series, made, slice(place, place + 1))
     low, high = made.low[place], made.high[place]
-    return Estimate(made.processed[place], low, high, told, (series.series, place))
+    return Estimate(made.processed[place], low, high, (series.series, place), told)
 
 
 def named(series: PublishedSeries) -> str:
@@ -83,17 +88,41 @@ def with_estimates(part: PublicPart) -> PublicPart:
     """The same part, with estimates of all series of the study whose plan is published."""
     if any(isinstance(each, EstimatedSeries) for each in part.series):
         return part
+    found = estimated_series(part)
+    return replace(part, series=tuple(found.get(each.series, each) for each in part.series))
+
+
+class SamePart:
+    """A public part as a key: by the end of its chain, from which all of it follows."""
+
+    def __init__(self, part: PublicPart) -> None:
+        self.part = part
+
+    def __hash__(self) -> int:
+        return hash(self.part.head.hash)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, SamePart) and other.part.head == self.part.head
+
+
+def estimated_series(part: PublicPart) -> Mapping[str, EstimatedSeries]:
+    """All series whose plan is published, by name; page and tables ask for the same."""
+    return _estimated_series(SamePart(part))
+
+
+@lru_cache(maxsize=2)
+def _estimated_series(same: SamePart) -> Mapping[str, EstimatedSeries]:
+    part = same.part
     own = {each.series: estimated(each, revised) for each in part.history.series}
     told = [each for each in part.history.series if len(own[each.series])]
     values, known_best = _together(part, told, own)
     named = {each.series: each for each in told}
-    found = {
+    return {
         each.series: EstimatedSeries.model_construct(
             **dict(each), estimates=tuple(_estimates(each, values, known_best, named))
         )
         for each in told
     }
-    return replace(part, series=tuple(found.get(each.series, each) for each in part.series))
 
 
 Names = Sequence[str]
@@ -152,26 +181,14 @@ def _estimates(
 ) -> Iterator[tuple[Estimate, ...]]:
     history = values[series.series].T.tolist()
     names, rows = known_best[series.series]
+    others = [named[each] for each in names]
     for at, made in enumerate(series.releases):
-        told: dict[str, list[PublishedChange]] = {}
         found = []
         for place, best in enumerate(rows[at]):
-            name, there = names[best.same[0]], best.same[1]
-            if name not in told:
-                told[name] = list(changes(named[name], _at(named[name], made.step)))
-            degree = named[name].degree_at(there)
-            own = [each for each in told[name] if each.degree == degree]
-            ends = _ends(best, [named[each] for each in names], made.step)
-            low, high = around(*ends, history[place][at])
-            found.append(
-                Estimate(
-                    value=history[place][at],
-                    low=low,
-                    high=high,
-                    changes=tuple(_changed(own, series, place, history[place][: at + 1])),
-                    known_by=(name, there),
-                )
-            )
+            other, there = others[best.same[0]], best.same[1]
+            low, high = around(*_ends(best, others, made.step), history[place][at])
+            changing = partial(_changed, other, there, series, place, history[place], at)
+            found.append(Estimate(history[place][at], low, high, (other.series, there), changing))
         yield tuple(found)
 
 
@@ -205,13 +222,19 @@ def wider(end: int, other: int, level: str) -> int:
 
 
 def _changed(
-    told: Iterable[PublishedChange], series: PublishedSeries, place: int, history: list[float]
+    best: PublishedSeries,
+    there: int,
+    series: PublishedSeries,
+    place: int,
+    history: list[float],
+    at: int,
 ) -> Iterator[PublishedChange]:
     """Changes of estimates, each with the interval of the change that is known best."""
-    for each in told:
+    made = _at(best, series.releases[at].step)
+    for each in changes(best, made, slice(there, there + 1)):
         weights = Change(each.over, each.kind == AGAINST).weights
-        if max(weights) < len(history):
-            value = sum(weight * history[-1 - ago] for ago, weight in weights.items())
+        if max(weights) <= at:
+            value = sum(weight * history[at - ago] for ago, weight in weights.items())
             yield replace(
                 each,
                 series=series.series,

@@ -118,7 +118,7 @@ class RatioTable:
 
 def ratio_tables(part: PublicPart) -> Iterator[RatioTable]:
     """Every promised ratio that has a value."""
-    for name, rows in groupby(all_ratios(part), key=attrgetter("ratio")):
+    for name, rows in groupby(all_ratios(part, LONG + 1), key=attrgetter("ratio")):
         told = list(rows)
         level = wording.percent(told[-1].level)
         shown = told[-LONG:]

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import lru_cache
 from math import ceil, floor, log10
 from typing import TYPE_CHECKING
 
-from graphveil.report.estimates import EstimatedSeries, with_estimates
+from graphveil.report.estimates import EstimatedSeries, SamePart, estimated_series
 from graphveil.report.table_columns import described
 from graphveil.series.ratios import Bounds, Measured, Number, Ratio, Source
 from graphveil.study.public.announced_plans import announced_plan
@@ -17,7 +17,7 @@ from graphveil.study.public.announced_plans import announced_plan
 if TYPE_CHECKING:
     from graphveil.mechanisms.planning.plan import Plan
     from graphveil.study.promise_entries import RatioPromise
-    from graphveil.study.public.facts import ReleaseMade
+    from graphveil.study.public.facts import ReleaseMade, StepSealed
     from graphveil.study.public.public_part import PublicPart
 
 ANYTHING = "cannot be told: what it is divided by may be 0"
@@ -51,29 +51,19 @@ def has_ratios(part: PublicPart) -> bool:
     return bool(part.promise.ratios and part.steps)
 
 
-def all_ratios(part: PublicPart) -> tuple[PublishedRatio, ...]:
-    """Every promised ratio at every step at which it has a value: by ratio, then step."""
-    return _ratios(_Ledger(part)) if part.promise.ratios else ()
+def all_ratios(part: PublicPart, newest: int | None = None) -> tuple[PublishedRatio, ...]:
+    """Every promised ratio at every step at which it has a value: by ratio, then step.
 
-
-class _Ledger:
-    """A public part as a key: by the end of its chain, from which all of it follows."""
-
-    def __init__(self, part: PublicPart) -> None:
-        self.part = part
-
-    def __hash__(self) -> int:
-        return hash(self.part.head.hash)
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Ledger) and other.part.head == self.part.head
-
-
-@lru_cache(maxsize=4)
-def _ratios(ledger: _Ledger) -> tuple[PublishedRatio, ...]:
-    """Page and tables ask for the same, and it takes a second."""
-    numbers = _Numbers(ledger.part)
-    return tuple(row for each in ledger.part.promise.ratios for row in _rows(each, numbers))
+    Args:
+        part: the public part.
+        newest: how many steps are looked at; all of them if None.
+    """
+    if not part.promise.ratios:
+        return ()
+    numbers = _numbers(SamePart(part))
+    steps = part.steps if newest is None else part.steps[-newest:]
+    found = (numbers.row(each, step) for each in part.promise.ratios for step in steps)
+    return tuple(row for row in found if row is not None)
 
 
 @dataclass(frozen=True)
@@ -82,12 +72,19 @@ class _Numbers:
 
     part: PublicPart
     plans: dict[str, Plan | None] = field(default_factory=dict)
+    rows: dict[tuple[str, int], PublishedRatio | None] = field(default_factory=dict)
 
-    @cached_property
+    def row(self, promised: RatioPromise, sealed: StepSealed) -> PublishedRatio | None:
+        """A ratio at a step; page and tables ask for the same, and each takes milliseconds."""
+        place = promised.name, sealed.step
+        if place not in self.rows:
+            self.rows[place] = _row(promised, self, sealed)
+        return self.rows[place]
+
+    @property
     def series(self) -> Mapping[str, EstimatedSeries]:
         """Those that are estimated."""
-        found = with_estimates(replace(self.part, series=self.part.history.series)).series
-        return {each.series: each for each in found if isinstance(each, EstimatedSeries)}
+        return estimated_series(self.part)
 
     def release(self, name: str, step: int) -> ReleaseMade | None:
         """What a series said at a step; None if nothing."""
@@ -117,6 +114,11 @@ class _Numbers:
         return plan
 
 
+@lru_cache(maxsize=2)
+def _numbers(same: SamePart) -> _Numbers:
+    return _Numbers(same.part)
+
+
 def _place(series: EstimatedSeries, number: Number) -> int:
     """Which number of a release it is."""
     return 0 if number.degree is None else series.degrees.index(number.degree)
@@ -124,7 +126,7 @@ def _place(series: EstimatedSeries, number: Number) -> int:
 
 def newest(ratio: Ratio, part: PublicPart) -> str:
     """A ratio at the newest step, in words."""
-    numbers, step = _Numbers(part), part.steps[-1].step
+    numbers, step = _numbers(SamePart(part)), part.steps[-1].step
     name = ratio.numbers[0].series
     return _said(*_known(ratio, numbers, step, numbers.series[name].releases[-1].level))
 
@@ -138,27 +140,25 @@ def _known(
     return value, bounds if value is None or bounds.empty else bounds.around(value)
 
 
-def _rows(promised: RatioPromise, numbers: _Numbers) -> Iterator[PublishedRatio]:
+def _row(promised: RatioPromise, numbers: _Numbers, sealed: StepSealed) -> PublishedRatio | None:
+    """A ratio at a step; None where one of its numbers was not published."""
     ratio = promised.ratio
-    last = numbers.part.steps[-1].label if numbers.part.steps else ""
-    for sealed in numbers.part.steps:
-        if not all(numbers.release(each.series, sealed.step - each.ago) for each in ratio.numbers):
-            continue
-        made = numbers.release(ratio.numbers[0].series, sealed.step - ratio.numbers[0].ago)
-        assert made is not None, "it was looked for"
-        value, bounds = _known(ratio, numbers, sealed.step, made.level)
-        yield PublishedRatio(
-            ratio=promised.name,
-            formula=promised.formula,
-            step=sealed.step,
-            label=sealed.label,
-            value=None if value is None else _rounded(value, bounds),
-            level=made.level,
-            low=None if bounds.empty or bounds.low is None else float(bounds.low),
-            high=None if bounds.empty or bounds.high is None else float(bounds.high),
-            said=_said(value, bounds),
-            revised_at=last,
-        )
+    made = [numbers.release(each.series, sealed.step - each.ago) for each in ratio.numbers]
+    if made[0] is None or not all(made):
+        return None
+    value, bounds = _known(ratio, numbers, sealed.step, made[0].level)
+    return PublishedRatio(
+        ratio=promised.name,
+        formula=promised.formula,
+        step=sealed.step,
+        label=sealed.label,
+        value=None if value is None else _rounded(value, bounds),
+        level=made[0].level,
+        low=None if bounds.empty or bounds.low is None else float(bounds.low),
+        high=None if bounds.empty or bounds.high is None else float(bounds.high),
+        said=_said(value, bounds),
+        revised_at=numbers.part.steps[-1].label,
+    )
 
 
 def _value(ratio: Ratio, numbers: _Numbers, step: int) -> Fraction | None:

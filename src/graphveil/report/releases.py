@@ -66,14 +66,17 @@ def all_changes(part: PublicPart) -> Iterator[PublishedChange]:
             yield from changes(series, made)
 
 
-def changes(series: PublishedSeries, made: ReleaseMade) -> Iterator[PublishedChange]:
-    """The changes that end at one release."""
+def changes(
+    series: PublishedSeries, made: ReleaseMade, places: slice = slice(None)
+) -> Iterator[PublishedChange]:
+    """The changes that end at one release, of all its numbers or of some."""
     release = made.step - series.first_step
+    told = series.places[places] if made.changes else ()
     for each in made.changes:
         change = Change(each.over, each.against)
-        values = change.of(lambda at: series.releases[at].raw, release)
+        values = change.of(lambda at: series.releases[at].raw[places], release)
         groups = series.promise.group_names
-        for (cell, degree), value in zip(series.places, values, strict=True):
+        for (cell, degree), value in zip(told, values, strict=True):
             yield divided(PublishedChange, groups)(
                 series=series.series,
                 step=made.step,

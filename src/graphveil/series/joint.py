@@ -325,9 +325,9 @@ class _Era:
     def _same(self) -> dict[Row, list[Place]]:
         """Which numbers of which series are one fact."""
         found: dict[Row, list[Place]] = {}
-        for number, each in self.members:
-            for place, terms in enumerate(each.numbers):
-                found.setdefault(self.row(terms), []).append((number, place))
+        for (number, _), rows in zip(self.members, self._rows_of_members, strict=True):
+            for place, row in enumerate(rows):
+                found.setdefault(row, []).append((number, place))
         return found
 
     @cached_property
@@ -365,7 +365,12 @@ class _Era:
             )
             for row, one in best.items()
         }
-        return [tuple(known[self.row(terms)] for terms in each.numbers) for _, each in self.members]
+        return [tuple(known[row] for row in rows) for rows in self._rows_of_members]
+
+    @cached_property
+    def _rows_of_members(self) -> list[list[Row]]:
+        """Each number of each series."""
+        return [[self.row(terms) for terms in each.numbers] for _, each in self.members]
 
 
 def _reached(row: Row, above: Mapping[Row, list[Row]]) -> list[Row]:

@@ -205,7 +205,7 @@ def scaled(noise: noise_sum.NoiseSum | NoiseTails, factor: Fraction) -> Noise:
         return replace(noise, terms=terms, slack=noise.slack * size)
 
     def beyond(width: int) -> float:
-        return noise.outside(floor(width / size))
+        return noise.outside(width * size.denominator // size.numerator)
 
     return NoiseTails(beyond, noise.variance() * float(size) ** 2)
 

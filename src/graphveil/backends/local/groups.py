@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from math import prod
 from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
@@ -29,14 +30,19 @@ from graphveil.statistics.tallies import (
 
 Int32s = NDArray[np.int32]
 Cells = NDArray[np.unsignedinteger[Any]]
+Packed = NDArray[np.integer[Any]]  # the cell of each node, and its degree above that
 AHEAD = 32  # entries, at which the memory of a node is asked for
 CELL_BITS = 8  # of a number that holds the cell of a node and its degree
 NARROW = 64  # degrees of the first try; few studies promise more
+FITTING = 1 << 16 - CELL_BITS  # degrees that fit into two bytes beside a cell
 LARGEST_TABLE = 1 << 28  # numbers, of 8 bytes
 
 
 class Members(NamedTuple):
-    """A forest of components, with their sizes, and a ring through the nodes of each."""
+    """A forest of components, with their sizes, and a ring through the nodes of each.
+
+    Only components that are too small to count, and larger than one, need their ring.
+    """
 
     parent: Int32s
     size: Int32s
@@ -48,25 +54,24 @@ def count_by_groups(tally: GroupTally, work: Work, from_step: int, state: Any) -
     sequence = work.sequence
     if sequence.strata is None:
         raise ParameterError("by", "nobody has labels: the records were added without groups")
-    kinds = int(np.prod([size for _, size in tally.axes]))
-    cell = np.empty(sequence.nodes, np.int32)
-    _find_cells(np.ascontiguousarray(sequence.strata), np.array(tally.axes, np.int32), cell)
+    cell, kinds = _cells_of_people(sequence.strata, tally.axes)
     return _COUNTERS[type(tally.tally)](tally, work, cell, kinds, from_step, state)
 
 
-@kernel
-def _find_cells(strata: Int32s, axes: Int32s, cell: Int32s) -> None:
+def _cells_of_people(strata: Int32s, axes: Sequence[tuple[int, int]]) -> tuple[Cells, int]:
     """The place of each person in a table that crosses some groups, the last one fastest."""
-    for node in range(len(strata)):
-        place = np.uint32(0)
-        for axis in range(len(axes)):
-            stride, size = np.uint32(axes[axis, 0]), np.uint32(axes[axis, 1])  # unsigned is faster
-            place = np.uint32(place * size + np.uint32(strata[node]) // stride % size)
-        cell[node] = place
+    kinds, highest = prod(size for _, size in axes), int(strata.max(initial=0))
+    few = highest < len(strata)  # then each stratum is divided once, and not each person's
+    values = np.arange(highest + 1) if few else strata
+    places = np.zeros(len(values), np.int64)
+    for stride, size in axes:
+        places = places * size + values // stride % size
+    cells = places.astype(np.min_scalar_type(kinds))  # visits to it cost, so it is small
+    return (np.take(cells, strata, mode="clip") if few else cells), kinds
 
 
 def _nodes(
-    tally: GroupTally, work: Work, cell: Int32s, kinds: int, from_step: int, state: None
+    tally: GroupTally, work: Work, cell: Cells, kinds: int, from_step: int, state: None
 ) -> Answer:
     offsets = work.sequence.node_offsets[from_step:]
     steps = np.repeat(np.arange(len(offsets) - 1), np.diff(offsets))
@@ -76,14 +81,13 @@ def _nodes(
 
 
 def _edges(
-    tally: GroupTally, work: Work, cell: Int32s, kinds: int, from_step: int, state: None
+    tally: GroupTally, work: Work, cell: Cells, kinds: int, from_step: int, state: None
 ) -> Answer:
     sequence = work.sequence
     table, cells = _cells_of_pairs(tally.cells, kinds, directed=sequence.directed)
     counts = np.zeros((sequence.steps - from_step, cells), dtype=np.int64)
     bits = (FORWARD, BACKWARD) if sequence.directed else (FORWARD, 0)  # undirected: once
-    small = cell.astype(np.min_scalar_type(kinds))  # visits to it are what this takes its time for
-    _sort_edges(from_step, _columns(sequence), small, table, MODES[tally.cells], bits, counts)
+    _sort_edges(from_step, _columns(sequence), cell, table, MODES[tally.cells], bits, counts)
     return Answer(counts)
 
 
@@ -156,31 +160,36 @@ def _sort_edges(
 
 
 # Degrees: as without groups, but a node is counted in the column of its cell. Degree and cell of a
-# node lie in one number, so that a link is one visit to memory.
+# node lie in one number, so that a link is one visit to memory; in two bytes, as without groups,
+# unless somebody has more links than fit beside the cell.
 
 
 def _degrees(
     tally: GroupTally,
     work: Work,
-    cell: Int32s,
+    cell: Cells,
     kinds: int,
     from_step: int,
-    state: Int32s | None,
+    state: Packed | None,
 ) -> Answer:
     assert isinstance(tally.tally, DegreeTally), "which is counted here"
     assert kinds <= 1 << CELL_BITS, "there are never more cells"
     sequence, width = work.sequence, NARROW
     lifts = lifts_of(tally.tally.direction, directed=sequence.directed)
+    before = np.empty(0, np.int32) if state is None else state
     while True:
         _require_room((sequence.steps - from_step) * kinds * width)
-        packed = cell.copy()
-        if state is not None:
-            packed[: len(state)] |= state << CELL_BITS
+        wide = max(width, int(before.max(initial=0)) + 1) > FITTING
+        holding = np.int32 if wide else np.uint16
+        packed: Packed = cell.astype(holding)
+        packed[: len(before)] |= np.left_shift(before.astype(holding), CELL_BITS)
         table = np.zeros((sequence.steps - from_step, kinds, width), dtype=np.int64)
-        highest = _lift_steps(from_step, _columns(sequence), lifts, packed, table)
+        most = np.iinfo(holding).max >> CELL_BITS
+        highest = _lift_steps(from_step, _columns(sequence), lifts, most, packed, table)
         if highest < width:
             return Answer(table, packed >> CELL_BITS)
-        width = highest + 1  # somebody has more links than the table has room for: once more
+        # Somebody has more links than the table has room for: once more.
+        width = highest + 1
 
 
 def _require_room(numbers: int) -> None:
@@ -192,7 +201,9 @@ def _require_room(numbers: int) -> None:
 
 
 @kernel
-def _arrive(step: int, edges: EdgeColumns, newer: int, packed: Int32s, reached: Counts) -> int:
+def _arrive(
+    step: int, edges: EdgeColumns, newer: int, most: int, packed: Packed, reached: Counts
+) -> int:
     """Give the nodes of a step the degrees with which they arrive; the highest of them."""
     offsets, width, highest = edges.offsets, reached.shape[1], 0
     arrived = np.zeros((len(reached), width + 1), dtype=np.int64)
@@ -203,7 +214,7 @@ def _arrive(step: int, edges: EdgeColumns, newer: int, packed: Int32s, reached: 
             for place in range(offsets[node], offsets[node + 1]):
                 own += edges.entries[place] & newer != 0
         cell = packed[node]
-        packed[node] = own << CELL_BITS | cell
+        packed[node] = min(own, most) << CELL_BITS | cell
         highest = max(highest, own)
         arrived[cell, min(own, width)] += 1
     for cell in range(len(arrived)):
@@ -215,12 +226,12 @@ def _arrive(step: int, edges: EdgeColumns, newer: int, packed: Int32s, reached: 
 
 
 @kernel
-def _lift(entries: Int32s, bits: int, packed: Int32s, reached: Counts) -> int:
+def _lift(entries: Int32s, bits: int, most: int, packed: Packed, reached: Counts) -> int:
     """Lift the nodes of entries with these bits by one each; the highest degree beyond the table.
 
     List after list without a look at where they end, which nobody can predict.
     """
-    beyond, width = 0, reached.shape[1]
+    beyond, width = np.int64(0), reached.shape[1]
     place, end = np.uint64(0), np.uint64(len(entries))  # unsigned: see `kernels`
     while place < end:
         if place + np.uint64(AHEAD) < end:
@@ -229,19 +240,26 @@ def _lift(entries: Int32s, bits: int, packed: Int32s, reached: Counts) -> int:
         place += np.uint64(1)
         if entry & bits:
             node = np.uint32(entry >> 2)
-            now = packed[node] + np.int32(1 << CELL_BITS)
-            packed[node] = now
-            degree = now >> CELL_BITS
+            before = np.uint32(packed[node])
+            degree = (before >> np.uint32(CELL_BITS)) + np.uint32(1)
             if degree < width:
-                reached[now & ((1 << CELL_BITS) - 1), degree] += 1
+                packed[node] = before + np.uint32(1 << CELL_BITS)
+                reached[before & np.uint32((1 << CELL_BITS) - 1), degree] += 1
             else:
-                beyond = max(beyond, degree)
-    return beyond
+                beyond = max(beyond, np.int64(degree))
+                if degree <= most:
+                    packed[node] = before + np.uint32(1 << CELL_BITS)
+    return int(beyond)
 
 
 @kernel
 def _lift_steps(
-    from_step: int, edges: EdgeColumns, lifts: DegreeIncrements, packed: Int32s, table: Counts
+    from_step: int,
+    edges: EdgeColumns,
+    lifts: DegreeIncrements,
+    most: int,
+    packed: Packed,
+    table: Counts,
 ) -> int:
     """Note the degrees that nodes of each cell first reach, step by step.
 
@@ -250,15 +268,15 @@ def _lift_steps(
     highest = 0
     for row in range(len(table)):
         step, reached = from_step + row, table[row]
-        highest = max(highest, _arrive(step, edges, lifts.newer, packed, reached))
+        highest = max(highest, _arrive(step, edges, lifts.newer, most, packed, reached))
         first, last = edges.node_offsets[step], edges.node_offsets[step + 1]
         prompt = edges.entries[edges.offsets[first] : edges.offsets[last]]
-        highest = max(highest, _lift(prompt, lifts.older, packed, reached))
+        highest = max(highest, _lift(prompt, lifts.older, most, packed, reached))
         first, last = edges.late_offsets[step], edges.late_offsets[step + 1]
         late, newer = edges.late_entries[first:last], edges.late_newer[first:last]
-        highest = max(highest, _lift(late, lifts.older, packed, reached))
+        highest = max(highest, _lift(late, lifts.older, most, packed, reached))
         turned = newer << 2 | (late & BOTH)  # the same edges, seen from their other end
-        highest = max(highest, _lift(turned, lifts.newer, packed, reached))
+        highest = max(highest, _lift(turned, lifts.newer, most, packed, reached))
     return highest
 
 
@@ -266,7 +284,7 @@ def _lift_steps(
 
 
 def _triangles(
-    tally: GroupTally, work: Work, cell: Int32s, kinds: int, from_step: int, state: None
+    tally: GroupTally, work: Work, cell: Cells, kinds: int, from_step: int, state: None
 ) -> Answer:
     everything = count_triangles(work, from_step)
     within = Work(_within(work.sequence, cell), work.threads, work.since)
@@ -274,7 +292,7 @@ def _triangles(
     return Answer(np.stack([alike, everything - alike], axis=1))
 
 
-def _within(sequence: GraphSequence, cell: Int32s) -> GraphSequence:
+def _within(sequence: GraphSequence, cell: Cells) -> GraphSequence:
     """The links between people who are alike."""
     newer = np.repeat(np.arange(sequence.nodes), np.diff(sequence.offsets))
     same = cell[newer] == cell[sequence.entries >> 2]
@@ -296,7 +314,7 @@ def _within(sequence: GraphSequence, cell: Int32s) -> GraphSequence:
 def _clusters(
     tally: GroupTally,
     work: Work,
-    cell: Int32s,
+    cell: Cells,
     kinds: int,
     from_step: int,
     state: Members | None,
@@ -306,73 +324,69 @@ def _clusters(
     members = _resume(sequence.nodes, state)
     counts = np.zeros((sequence.steps - from_step, kinds, 2), dtype=np.int64)
     least = min(tally.tally.least, sequence.nodes + 1)
-    _gather(from_step, _columns(sequence), cell, least, members, counts)
+    _gather(from_step, _columns(sequence), cell, least, members, counts[:, :, 1])
     return Answer(counts, members)
 
 
 def _resume(nodes: int, before: Members | None) -> Members:
     """A copy of the forest before, in which the new nodes are alone."""
     alone = np.arange(nodes, dtype=np.int32)
-    members = Members(alone, np.ones(nodes, dtype=np.int32), alone.copy())
+    members = Members(alone, np.ones(nodes, dtype=np.int32), np.zeros(nodes, dtype=np.int32))
     if before is not None:
         known = len(before.parent)
         members.parent[:known], members.size[:known], members.ring[:known] = before
     return members
 
 
-@inlined
-def _bring(root: int, cell: Int32s, members: Members, count: Counts) -> None:
-    """Everybody of a component begins to count."""
-    node = root
-    while True:
-        count[cell[node], 1] += 1
-        node = members.ring[node]
-        if node == root:
-            break
-
-
-@inlined
-def _join(one: int, other: int, least: int, cell: Int32s, members: Members, count: Counts) -> None:
-    """Make one component of those of two nodes, if they are two."""
-    first, second = oldest(one, members.parent), oldest(other, members.parent)
-    if first == second:
-        return
-    together = members.size[first] + members.size[second]
-    if together >= least:
-        if members.size[first] < least:
-            _bring(first, cell, members, count)
-        if members.size[second] < least:
-            _bring(second, cell, members, count)
-    older, newer = min(first, second), max(first, second)
-    members.parent[newer], members.size[older] = older, together
-    after = members.ring[older]
-    members.ring[older] = members.ring[newer]
-    members.ring[newer] = after
-
-
 @kernel
 def _gather(
     from_step: int,
     edges: EdgeColumns,
-    cell: Int32s,
+    cell: Cells,
     least: int,
     members: Members,
     counts: Counts,
 ) -> None:
-    """Who begins to be in a large component at each step, by cell."""
-    end = len(edges.entries) - 1
+    """Who begins to be in a large component at each step, by cell; all in one loop, for speed."""
+    offsets, entries = edges.offsets, edges.entries
+    parent, size, ring = members.parent, members.size, members.ring
+    end = len(entries) - 1
     for row in range(len(counts)):
         step, count = from_step + row, counts[row]
-        for node in range(edges.node_offsets[step], edges.node_offsets[step + 1]):
-            for place in range(edges.offsets[node], edges.offsets[node + 1]):
-                prefetch(members.parent, edges.entries[min(place + AHEAD, end)] >> 2)
-                _join(node, edges.entries[place] >> 2, least, cell, members, count)
-        for place in range(edges.late_offsets[step], edges.late_offsets[step + 1]):
-            node = edges.late_newer[place]
-            _join(node, edges.late_entries[place] >> 2, least, cell, members, count)
+        node, late = edges.node_offsets[step], edges.late_offsets[step]
+        first, last = offsets[node], offsets[edges.node_offsets[step + 1]]
+        root = node
+        for place in range(first, last + edges.late_offsets[step + 1] - late):
+            if place < last:
+                while offsets[node + 1] <= place:  # whose list it is in
+                    node += 1
+                    root = node
+                prefetch(parent, entries[min(place + AHEAD, end)] >> 2)
+                entry = entries[place]
+            else:
+                entry = edges.late_entries[late + place - last]
+                root = oldest(edges.late_newer[late + place - last], parent)
+            other = oldest(entry >> 2, parent)
+            if other == root:
+                continue
+            older, newer = min(root, other), max(root, other)
+            together = size[older] + size[newer]
+            if together < least:  # two rings become one; of one person, it is not written yet
+                after = ring[older] if size[older] > 1 else older
+                ring[older] = ring[newer] if size[newer] > 1 else newer
+                ring[newer] = after
+            else:
+                for part in (older, newer):
+                    if size[part] < least:  # everybody in it begins to count
+                        count[cell[part]] += 1
+                        who = part
+                        for _ in range(size[part] - 1):
+                            who = ring[who]
+                            count[cell[who]] += 1
+            parent[newer], size[older], root = older, together, older
 
 
-_Counter: TypeAlias = Callable[[GroupTally, Work, Int32s, int, int, Any], Answer]
+_Counter: TypeAlias = Callable[[GroupTally, Work, Cells, int, int, Any], Answer]
 _COUNTERS: dict[type, _Counter] = {
     NodeTally: _nodes,
     EdgeTally: _edges,

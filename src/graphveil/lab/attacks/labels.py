@@ -1,18 +1,25 @@
-"""Breakdowns under attack: graphs in which everybody has one of two labels, in fixed patterns.
+"""Breakdowns under attack: graphs in which everybody has one of three labels.
 
-The label of a node is a bit of one number, counted from the last node on, so that it stays when
-the search adds nodes in front. The definitions here are plain, and share nothing with counting.
+The enumeration takes people for interchangeable; so it is done once for each way to give labels to
+the people of a small graph. Ways that differ by the names of labels alone are one: they put cells
+into another order. Labels of more people, whom the search adds in front, are drawn. The definitions
+here are plain, and share nothing with counting.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import random
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from graphveil.graph.groups import Axis, Groups
+from graphveil.graph.promises import Bound
 from graphveil.kernels import inlined
+from graphveil.lab.attacks.attack import QUICK, Attack, Effort, attack_all
+from graphveil.lab.pairs import Relation
 from graphveil.statistics.breakdown import Breakdown, CellKind
 from graphveil.statistics.clusters import Clustered
 from graphveil.statistics.degree_ccdf import CcdfOfDegrees
@@ -25,9 +32,9 @@ from graphveil.statistics.stars import StarCount
 from graphveil.statistics.statistic import Statistic
 from graphveil.statistics.triangles import CyclicTriangles, TransitiveTriangles, Triangles
 
-BITS = (0b1, 0b10101, 0b110010)  # the person alone has a label; every other one; some
-DIRECTED_ONLY = (CyclicTriangles, TransitiveTriangles)  # of triangles, undirected ones are tried
-TWO = (Axis("kind_of", ("A", "B")),)
+LABELS = 3
+MOST_PEOPLE = 14  # of a graph whose labels are drawn
+THREE = (Axis("kind_of", ("A", "B", "C")),)
 # What is counted at a person; the first number that a definition is given.
 _KINDS: tuple[tuple[type[Statistic], int], ...] = (
     (Nodes, 0),
@@ -37,25 +44,28 @@ _KINDS: tuple[tuple[type[Statistic], int], ...] = (
     (StarCount, 4),
     (Clustered, 5),
 )
+_TRIANGLES = (Triangles, CyclicTriangles, TransitiveTriangles)
 _ORDINARY, _FOLLOWING, _BY_DEGREE = 0, 1, 2  # how labels are found; the others are errors
 ERRORS = {"a label that follows a neighbour": _FOLLOWING, "a cell by the larger end": _BY_DEGREE}
 
 
 @inlined
-def _bit(bits: int, node: int, nodes: int) -> int:
-    """The label of a node."""
-    return (bits >> (nodes - 1 - node)) & 1
+def _own(labels: int, node: int, nodes: int) -> int:
+    """The label of a node: a digit, the last node's the last."""
+    for _ in range(nodes - 1 - node):
+        labels //= 3
+    return labels % 3
 
 
 @inlined
 def _label(links: Any, given: Any, node: int) -> int:
-    """The label as a definition takes it; given: …, bits, error. See `ERRORS`."""
+    """The label as a definition takes it; given: …, labels, error. See `ERRORS`."""
     nodes = len(links)
-    label = _bit(given[3], node, nodes)
-    if given[4] == 1:  # planted: who is linked to somebody with a label has it as well
+    label = _own(given[3], node, nodes)
+    if given[4] == 1:  # planted: the label of somebody to whom the node is linked
         for other in range(nodes):
             if links[node, other] or links[other, node]:
-                label = max(label, _bit(given[3], other, nodes))
+                label = _own(given[3], other, nodes)
     return label
 
 
@@ -95,7 +105,7 @@ def _component(links: Any, node: int) -> int:
 
 
 def _count_at_people(links: Any, present: Any, given: Any, out: Any) -> None:
-    """given: kind, parameter, whether links count where they end, bits of labels, error."""
+    """given: kind, parameter, whether links count where they end, labels, error."""
     for u in range(len(present)):
         if present[u]:
             out[_label(links, given, u) * (len(present) + 1)] += _worth(links, given, u)
@@ -120,76 +130,147 @@ def _sort(one: int, other: int, given: Any, out: Any) -> None:
         out[one] += 1
         out[other] += 1
     else:
-        out[2 * one + other if given[0] else one + other] += 1
+        out[3 * one + other if given[0] else 3 * min(one, other) + max(one, other)] += 1
 
 
 def _count_links(links: Any, present: Any, given: Any, out: Any) -> None:
-    """given: directed, kind of cells, unused, bits of labels, error."""
+    """given: directed, kind of cells, unused, labels, error."""
     nodes = len(present)
     for u in range(nodes):
         for v in range(nodes):
             if links[u, v] and (given[0] or u < v):
-                one, other = _bit(given[3], u, nodes), _bit(given[3], v, nodes)
+                one, other = _own(given[3], u, nodes), _own(given[3], v, nodes)
                 if given[4] == 2:  # planted: the cell is that of the end with more links
                     larger = _degree(links, u, 0) >= _degree(links, v, 0)
                     one = other = one if larger else other
                 _sort(one, other, given, out)
 
 
+@inlined
+def _closes(links: Any, kind: int, u: int, v: int, w: int) -> bool:
+    """Whether three nodes, in this order, are a triangle; see `_TRIANGLES`."""
+    if kind == 2:
+        return bool(links[u, v] and links[v, w] and links[u, w])
+    largest_first = u > v and u > w and (kind == 1 or v > w)  # each is met once
+    return bool(largest_first and links[u, v] and links[v, w] and links[w, u])
+
+
 def _count_triangles(links: Any, present: Any, given: Any, out: Any) -> None:
-    """given: …, bits of labels; undirected triangles, by whether all three are alike."""
+    """By whether all three are alike; given: kind, unused, unused, labels, error."""
     nodes = len(present)
     for u in range(nodes):
-        for v in range(u):
-            for w in range(v):
-                if links[u, v] and links[v, w] and links[u, w]:
-                    labels = 0
-                    for node in (u, v, w):
-                        labels += _bit(given[3], node, nodes)
-                    out[0 if labels in (0, 3) else 1] += 1
+        for v in range(nodes):
+            for w in range(nodes):
+                if _closes(links, given[0], u, v, w):
+                    one, other = _own(given[3], u, nodes), _own(given[3], v, nodes)
+                    alike = one == other and one == _own(given[3], w, nodes)
+                    out[0 if alike else 1] += 1
 
 
 @dataclass(frozen=True)
 class Labelled(Breakdown):
-    """A breakdown on small graphs with two labels.
+    """A breakdown on small graphs with three labels.
 
     Attributes:
-        bits: who has which label.
+        labels: a digit for each person, the last person's the last; of others it is 0.
         error: an error in how labels are found; 0 is none.
     """
 
-    bits: int = 0
+    labels: str = ""
     error: int = _ORDINARY
 
-    tables = 2
+    tables = LABELS
 
     @classmethod
-    def of_bits(
-        cls, statistic: Statistic, bits: int, *, cells: CellKind | None = None, error: int = 0
+    def by(
+        cls, statistic: Statistic, labels: str, *, cells: CellKind | None = None, error: int = 0
     ) -> Labelled:
-        """The breakdown of a statistic by the labels that some bits give."""
-        usual = Breakdown.of(statistic, "kind_of", Groups.of(["kind_of=A|B"]), cells)
-        return cls(statistic, TWO, usual.cells, bits, error)
+        """The breakdown of a statistic by some labels."""
+        usual = Breakdown.of(statistic, "kind_of", Groups.of(["kind_of=A|B|C"]), cells)
+        return cls(statistic, THREE, usual.cells, labels, error)
 
     @property
     def definition(self) -> Any:
         """That of its objects."""
         if isinstance(self.statistic, Edges):
             return _count_links
-        if isinstance(self.statistic, Triangles):
+        if isinstance(self.statistic, _TRIANGLES):
             return _count_triangles
         return _count_degrees if self.statistic.vector else _count_at_people
 
     def written(self) -> dict[str, Any]:
-        """With the labels, as bits."""
-        return super().written() | {"labels": f"{self.bits:b}"}
+        """With the labels, if there are any."""
+        return super().written() | ({"labels": self.labels} if self.labels else {})
 
     def definition_arguments(self, *, directed: bool) -> tuple[int, ...]:
         """Parameters and labels, as the definition takes them."""
+        labels = int(self.labels or "0", LABELS), self.error
         if isinstance(self.statistic, Edges):
-            kind = ("pairs", "alike", "ends").index(self.cells)
-            return int(directed), kind, 0, self.bits, self.error
+            return int(directed), ("pairs", "alike", "ends").index(self.cells), 0, *labels
+        if isinstance(self.statistic, _TRIANGLES):
+            return _TRIANGLES.index(type(self.statistic)), 0, 0, *labels
         kind = next((number for each, number in _KINDS if isinstance(self.statistic, each)), 0)
         inward = isinstance(self.statistic, DegreeStatistic) and self.statistic.direction == "in"
         parameter = getattr(self.statistic, "tau", getattr(self.statistic, "k", 0))
-        return kind, int(parameter), int(inward), self.bits, self.error
+        return kind, int(parameter), int(inward), *labels
+
+
+def labellings(people: int) -> Iterator[str]:
+    """Every way to give labels to so many people, but for the names of labels; the last come first.
+
+    In front of them stand labels of more people, which are drawn, each time others.
+    """
+    draw = random.Random(people)
+    ways = [""]
+    for _ in range(people):
+        ways = [f"{label}{way}" for way in ways for label in range(min(len(set(way)) + 1, LABELS))]
+    for way in ways:
+        yield "".join(draw.choices("012", k=MOST_PEOPLE - people)) + way
+
+
+def every_labelling(members: Iterable[Statistic]) -> list[Labelled]:
+    """Breakdowns of those that can be divided, by whatever their objects can be sorted by."""
+    return [
+        Labelled.by(each, "", cells=cells)
+        for each in members
+        if each.by_groups
+        for cells in (("pairs", "alike", "ends") if isinstance(each, Edges) else (None,))
+    ]
+
+
+def attack_labels(
+    table: Labelled, bounds: Sequence[Bound], *, relation: Relation, effort: Effort = QUICK
+) -> Iterator[Attack]:
+    """Attack a breakdown under every labelling of the graphs that are enumerated.
+
+    Args:
+        table: the breakdown; its own labels do not matter.
+        bounds: ascending, of one kind of graphs.
+        relation: what neighbours differ in.
+        effort: how hard each labelling is tried.
+    """
+    people = max(each.nodes for each in effort.sizes(directed=bounds[0].directed))
+    tried = [
+        attack_all(replace(table, labels=labels), bounds, relation=relation, effort=effort)
+        for labels in labellings(people)
+    ]
+    for attacks in zip(*tried, strict=True):
+        yield _together(table, attacks)
+
+
+def _together(table: Labelled, attacks: Sequence[Attack]) -> Attack:
+    """The farthest pairs of several labellings, and how many were tried; a broken one as it is."""
+    for each in attacks:
+        if each.broken:
+            return each
+    farthest = (
+        max(same, key=lambda finding: finding.found)
+        for same in zip(*(each.findings for each in attacks), strict=True)
+    )
+    return replace(
+        attacks[0],
+        statistic=replace(table, labels=""),
+        findings=tuple(farthest),
+        enumerated=sum(each.enumerated for each in attacks),
+        searched=sum(each.searched for each in attacks),
+    )

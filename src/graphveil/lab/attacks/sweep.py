@@ -16,6 +16,7 @@ from graphveil.lab.attacks.attack import QUICK, Attack, Effort, Finding, attack_
 from graphveil.lab.attacks.costs import CostFinding, attack_costs
 from graphveil.lab.attacks.enumeration import Size
 from graphveil.lab.attacks.hubs import HubFinding, attack_with_hubs
+from graphveil.lab.attacks.labels import Labelled, attack_labels
 from graphveil.lab.pairs import Relation
 from graphveil.statistics.change import sensitivity_under
 from graphveil.statistics.sensitivity import Measure
@@ -78,6 +79,8 @@ def sweep(
 
     def attack_one(job: Job) -> list[Attack]:
         statistic, alike, relation = job
+        if isinstance(statistic, Labelled):
+            return list(attack_labels(statistic, alike, relation=relation, effort=effort))
         return list(attack_all(statistic, alike, relation=relation, effort=effort))
 
     todo = jobs(every_statistic() if statistics is None else statistics, bounds)

@@ -11,9 +11,11 @@ import pytest
 
 from graphveil.backends.spark import jobs as moving
 from graphveil.backends.spark.intake.arrivals import Cuts, _cuts
+from graphveil.backends.spark.intake.aside import Broken
 from graphveil.backends.spark.intake.people import PartFound
-from graphveil.backends.spark.intake.resolving import NOTHING, RuleViolation, together
+from graphveil.backends.spark.intake.resolving import Note, together
 from graphveil.backends.spark.jobs import Packet, Sorter, opened_rows, part_of, received, sent
+from graphveil.errors import Place, RecordError
 from graphveil.graph.intake.identity import identity_order
 from graphveil.study.records.spark import batches
 from graphveil.study.records.spark.batches import Order
@@ -84,14 +86,23 @@ def test_an_id_has_one_part_wherever_it_stands(kind: type[pl.DataType]) -> None:
     assert part_of(ids, 1).tolist() == [0] * len(ids)
 
 
-def test_of_two_notes_the_first_row_of_a_rule_counts() -> None:
-    late, early = (9, RuleViolation("time", "late", "")), (2, RuleViolation("time", "early", ""))
-    one, other = (
-        NOTHING._replace(violations={201: late}, texts=1),
-        NOTHING._replace(violations={201: early}),
-    )
-    assert together([one, other]).violations == together([other, one]).violations == {201: early}
-    assert together([one, other]).texts == 1
+def test_of_two_notes_the_first_row_of_a_rule_is_named_and_all_are_counted() -> None:
+    def note(what: str, *places: int, texts: int = 0) -> Note:
+        refused = RecordError(
+            what, place=Place("", column="time"), hint="", rule="late", kind="nodes",
+            rows=np.empty(0, np.int64),
+        )  # fmt: skip
+        broken = Broken.of((3, 0), refused, np.array(places, np.int64), beyond=100)
+        return Note(broken=tuple(broken), texts=texts)
+
+    one, other = note("late: 'x'", 9, 12, texts=1), note("late: 'y'", 2)
+    for found in (together([one, other]), together([other, one])):
+        [broken] = found.broken
+        assert (broken.what, broken.named, broken.rows) == ("late: 'y'", 2, 3)
+        assert broken.places.tolist() == [2, 9, 12]
+        assert found.texts == 1
+    new, waited = together([note("late", 5, 101, 102), one]).broken
+    assert (new.rows, new.awaited, waited.rows, waited.awaited) == (3, False, 2, True)
 
 
 @pytest.mark.parametrize("text", [False, True])
@@ -103,9 +114,7 @@ def test_ranks_follow_the_one_order_whatever_the_sample(text: bool, files: int) 
     steps = random.integers(3, 6, len(ids)).astype(np.int32)
     halves = [np.arange(0, 300, 2), np.arange(1, 300, 2)]
     parts = [
-        PartFound(
-            n, {}, {}, -1, len(half), "", None, None, (steps[half[:9]], ids[half[:9]].to_list())
-        )
+        PartFound(n, new=len(half), sample=(steps[half[:9]], ids[half[:9]].to_list()))
         for n, half in enumerate(halves)
     ]
     cuts = _cuts(parts, files, text=text)
@@ -137,12 +146,8 @@ def test_files_of_a_batch_are_filled_in_order(
     monkeypatch.setattr(batches, "WHOLE", 4)
     places = np.array([first + n for first, count in sorted(spans) for n in range(count)], np.int64)
     table = pa.table({"place": places})
-    for numbered in (True, False):
-        order = Order.of(spans, numbered=numbered)
-        found = order.file(table)
-        assert order.files == len(sizes)
-        if numbered:
-            assert (np.diff(found) >= 0).all()
-            assert np.bincount(found, minlength=len(sizes)).tolist() == sizes
-        else:  # where rows have no places, files only have to be of like size
-            assert np.bincount(found, minlength=len(sizes)).max(initial=0) <= 4
+    order = Order.of(spans)
+    found = order.file(table)
+    assert order.files == len(sizes)
+    assert (np.diff(found) >= 0).all()
+    assert np.bincount(found, minlength=len(sizes)).tolist() == sizes

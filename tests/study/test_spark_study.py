@@ -229,7 +229,6 @@ def test_rows_without_numbers_of_a_table_of_the_catalogue_all_count(tmp_path: Pa
 @pytest.mark.parametrize(
     "said",
     [
-        {"how": AddOptions(ignore_after_end=True)},
         {"format": "pair"},
         {"options": ReadingOptions(where=("county=A",))},
         {"options": ReadingOptions(max_distance="0.015")},

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,8 @@ from graphveil.graph.sequence import UNSTATED
 if TYPE_CHECKING:
     import polars as pl
 
-    from graphveil.graph.sequence import GraphSequence
+    from graphveil.calendar.calendar import Calendar
+    from graphveil.graph.intake.id_table import Index
 
 OTHER_STEP = "a node that is already in the sequence appears with a different step"
 OTHER_STEP_HINT = "What has arrived stays as it was: remove the row or restore its time."
@@ -30,6 +31,40 @@ TWO_TIMES_HINT = "Give each node one arrival time."
 Steps = NDArray[np.int32]
 Mask = NDArray[np.bool_]
 Rows = NDArray[np.int64]
+
+
+class Present(Protocol):
+    """Who is there before a batch: a sequence, or those of its people whom one task looks after.
+
+    Ids have places in the index, which are labels in a sequence.
+    """
+
+    @property
+    def calendar(self) -> Calendar:
+        """How times become steps."""
+
+    @property
+    def steps(self) -> int:
+        """How many are closed."""
+
+    @property
+    def nodes(self) -> int:
+        """How many people there are."""
+
+    @property
+    def index(self) -> Index:
+        """Where ids find their places."""
+
+    @property
+    def stated(self) -> Steps:
+        """The step that the record at each place stated, or UNSTATED."""
+
+    @property
+    def strata(self) -> Steps | None:
+        """The labels at each place, if there are groups."""
+
+    def arrived(self, places: Steps) -> Steps:
+        """The step at which those at some places arrived."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,28 +117,28 @@ class Known:
 
 
 def arrivals(
-    sequence: GraphSequence, given: Table, waiting: Table, late: Late, *, only_earlier: bool
+    present: Present, given: Table, waiting: Table, late: Late, *, only_earlier: bool
 ) -> Arrivals:
     """Everybody who waits, and the new nodes of a batch, once each.
 
     Args:
-        sequence: who is there.
+        present: who is there.
         given: the resolved rows of the batch.
         waiting: nodes that are resolved but not there yet, once each.
         late: what to do with rows of closed steps.
         only_earlier: whether a known node may state a later step and is not re-dated by it.
     """
     ids, stated = given.frame["node"], stated_steps(given)
-    known = known_nodes(sequence, waiting, ids)
+    known = known_nodes(present, waiting, ids)
     redated = known.redated(stated, only_earlier=only_earlier)
     if late == "refuse":
         _refuse_other_step(given, redated & (stated != known.steps))
     fresh = _NewRows.new(ids, stated, ~known.rows)
-    past = (fresh.stated != UNSTATED) & (fresh.stated < sequence.steps)
+    past = (fresh.stated != UNSTATED) & (fresh.stated < present.steps)
     if past.any():
-        _require_welcome(sequence, given, fresh, past, late)
+        _require_welcome(present, given, fresh, past, late)
     coming = fresh.behind(waiting)
-    ordered, steps, first_stated = _in_order(coming, given, sequence.steps)
+    ordered, steps, first_stated = _in_order(coming, given, present.steps)
     added, met = len(steps) - len(waiting.frame), _distinct(ids, known.rows)
     report = IntakeReport(
         nodes_added=added,
@@ -114,7 +149,7 @@ def arrivals(
         late_nodes=_distinct(fresh.ids, past),
     )
     strata = None
-    if sequence.strata is not None:
+    if present.strata is not None:
         own = _strata_of(given, fresh.rows, waiting)
         strata = np.empty(len(ordered.ids), np.int32)
         strata[ordered.labels(coming.ids)] = own
@@ -129,29 +164,50 @@ def _strata_of(given: Table, rows: Rows, waiting: Table) -> Steps:
     return np.concatenate(parts) if parts else np.empty(0, np.int32)
 
 
-def known_nodes(sequence: GraphSequence, waiting: Table, ids: pl.Series) -> Known:
-    """What the sequence, or those who wait, say about the nodes with these ids."""
-    if not sequence.nodes and not len(waiting.frame):
+def known_nodes(present: Present, waiting: Table, ids: pl.Series) -> Known:
+    """What is known of the nodes with these ids from those who are there, or wait."""
+    if not present.nodes and not len(waiting.frame):
         nothing = np.full(len(ids), UNSTATED, np.int32)
         return Known(np.zeros(len(ids), np.bool_), nothing, nothing)
-    labels = sequence.index.labels(ids)
-    known, stated = labels >= 0, np.full(len(ids), UNSTATED, np.int32)
+    places = present.index.labels(ids)
+    known, stated = places >= 0, np.full(len(ids), UNSTATED, np.int32)
     steps = stated.copy()
-    stated[known] = sequence.stated[labels[known]]
-    steps[known] = steps_of_labels(sequence.node_offsets, labels[known])
+    stated[known] = present.stated[places[known]]
+    steps[known] = present.arrived(places[known])
     strata = None
-    if sequence.strata is not None:
+    if present.strata is not None:
         strata = np.zeros(len(ids), np.int32)
-        strata[known] = sequence.strata[labels[known]]
+        strata[known] = present.strata[places[known]]
     if len(waiting.frame):
         places = IdIndex.of(waiting.frame["node"]).labels(ids)
         waits = places >= 0
         stated[waits] = stated_steps(waiting)[places[waits]]
-        steps[waits] = np.maximum(stated[waits], sequence.steps)
+        steps[waits] = np.maximum(stated[waits], present.steps)
         if strata is not None and (theirs := strata_of(waiting)) is not None:
             strata[waits] = theirs[places[waits]]
         known |= waits
     return Known(known, stated, steps, strata)
+
+
+def redated_nodes(
+    known: Known, ids: pl.Series, now: Steps, calendar: Calendar, *, only_earlier: bool
+) -> pl.DataFrame:
+    """Known nodes that come with another step: `node`, and what it `was` and is `now`.
+
+    Of several other steps, the earliest.
+    """
+    import polars as pl
+
+    def label(step: int) -> str:
+        return "" if step == UNSTATED else calendar.label(step)
+
+    frame = pl.DataFrame({"node": ids.cast(pl.String), "was": known.stated, "now": now})
+    other = frame.filter(pl.Series(known.redated(now, only_earlier=only_earlier)))
+    earliest = other.sort("now").unique("node", keep="first", maintain_order=True)
+    steps = {name: map(label, earliest[name].to_list()) for name in ("was", "now")}
+    return earliest.with_columns(
+        pl.Series(name, list(each), dtype=pl.String) for name, each in steps.items()
+    )
 
 
 def steps_of_labels(node_offsets: NDArray[np.int64], labels: NDArray[np.int32]) -> Steps:
@@ -203,12 +259,12 @@ def _refuse_other_step(given: Table, other: Mask) -> None:
 
 
 def _require_welcome(
-    sequence: GraphSequence, given: Table, fresh: _NewRows, past: Mask, late: Late
+    present: Present, given: Table, fresh: _NewRows, past: Mask, late: Late
 ) -> None:
     """Refuse rows of closed steps, or (if they join the open one) those that disagree."""
     if late == "refuse":
         raise PastStepError(
-            CLOSED.format(sequence.calendar.label(sequence.steps)),
+            CLOSED.format(present.calendar.label(present.steps)),
             place=given.place(int(fresh.rows[past.argmax()]), "time"),
             hint=CLOSED_HINT,
         )

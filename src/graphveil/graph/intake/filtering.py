@@ -16,7 +16,7 @@ import numpy as np
 
 from graphveil.calendar.times import values_of
 from graphveil.errors import RecordError
-from graphveil.graph.intake.records import Records, Table
+from graphveil.graph.intake.records import Records, Table, Violation
 
 if TYPE_CHECKING:
     import polars as pl
@@ -35,6 +35,7 @@ class LeftOut:
         column: the user's name of the column where it is seen.
         hint: how to mend it.
         table: the rows alone, each with its place.
+        unlisted: how many more there are that are only counted.
     """
 
     rule: str
@@ -42,21 +43,27 @@ class LeftOut:
     column: str
     hint: str
     table: Table = field(repr=False)
+    unlisted: int = field(default=0, repr=False)
 
     def __len__(self) -> int:
-        return len(self.table.frame)
+        return len(self.table.frame) + self.unlisted
+
+    def refusal(self) -> RecordError:
+        """The error that would have refused them."""
+        rows = np.arange(len(self.table.frame))
+        return self.table.refusal(Violation(rows, self.column, self.rule, self.hint))
 
     def frame(self) -> pl.DataFrame:
         """One row each: its place, what is wrong, and what it says, all as text."""
         import polars as pl
 
-        rows = range(len(self))
+        rows = range(len(self.table.frame))
         places = [self.table.place(row, self.column) for row in rows]
         columns = {
             "file": [place.source for place in places],
-            "row": [str(place.row) for place in places],
-            "column": [self.column] * len(self),
-            "reason": [self.rule] * len(self),
+            "row": ["" if place.row is None else str(place.row) for place in places],
+            "column": [self.column] * len(rows),
+            "reason": [self.rule] * len(rows),
             **{cell: _texts(self.table, cell) for cell in _CELLS},
         }
         return pl.DataFrame(columns, schema=dict.fromkeys(columns, pl.String))

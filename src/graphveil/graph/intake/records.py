@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 
 Rows = NDArray[np.int64]
+AWAITED = "the links that wait"  # where rows come from that earlier batches left
 LONGEST_SHOWN = 40  # characters of a value that a message repeats
 
 

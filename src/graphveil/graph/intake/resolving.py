@@ -128,7 +128,7 @@ def resolve(
     people = persons(records.nodes, ("node",), rules)
     step, folded = dated(records.nodes, calendar, beyond)
     labelled, relabelled = _strata(records.nodes, people.columns[0], groups)
-    nodes = _of_one_time_each(_table(records.nodes, *people.columns, step, *labelled), rules)
+    nodes = of_one_time_each(_table(records.nodes, *people.columns, step, *labelled), rules)
     ends = persons(records.edges, ("source", "target"), rules)
     own, _ = dated(records.edges, calendar, beyond)
     return Resolved(
@@ -259,7 +259,7 @@ def dated(table: Table, calendar: Calendar, beyond: bool) -> tuple[pl.Series, in
     return steps, placed.folded
 
 
-def _of_one_time_each(nodes: Table, rules: RecordRules) -> Table:
+def of_one_time_each(nodes: Table, rules: RecordRules) -> Table:
     """What the rows of one node say together about its time.
 
     A row without a time says nothing where another row has one. Several sequences of one

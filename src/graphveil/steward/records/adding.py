@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphveil.errors import InputError, ParameterError, RecordError, UnconfirmedError
 from graphveil.graph.intake.links import UNKNOWN_END
+from graphveil.graph.intake.records import Records
 from graphveil.graph.intake.resolving import NO_TIME
 from graphveil.hints import Hint
 from graphveil.records import ReadingOptions, read_records
@@ -22,7 +23,6 @@ from graphveil.study.records.record_store import AS_USUAL, AddOptions, require_n
 if TYPE_CHECKING:
     import polars as pl
 
-    from graphveil.graph.intake.records import Records
     from graphveil.records import ReadFiles
     from graphveil.study import Added, StoredStudy
     from graphveil.study.committed import Committed
@@ -133,8 +133,7 @@ def add(
     study = StoredStudy.at(folder)
     if not files:
         raise ParameterError("files", "name at least one file of records")
-    # Spark reads tables itself, and refuses the first row that breaks a rule.
-    given = replace(options or ReadingOptions(), mark_bad=not how.strict and not engine.spark)
+    given = replace(options or ReadingOptions(), mark_bad=not how.strict)
     names = [str(file) for file in files] if called is None else called
     state = study.committed()
     with _attempting(study, state, names, dry_run=how.dry_run) as attempt:
@@ -160,7 +159,7 @@ def _add(
     used = reading_alike.as_before(given, before)
     if engine.spark:
         require_no_groups(study.promise(state.ledger).groups)
-        require_possible(format_name, given, ignore_after_end=how.ignore_after_end)
+        require_possible(format_name, given)
     with engine.running() as holding:
         with _advising(how.strict):
             if engine.spark:
@@ -249,7 +248,8 @@ def _helping(rule: str) -> list[Hint]:
 
 
 def _advice(refused: RecordError, records: Records | None) -> str:
-    if refused.rule == UNKNOWN_END and records is not None and _only_zeros(refused, records):
+    here = records if isinstance(records, Records) else None  # Spark has its own elsewhere
+    if refused.rule == UNKNOWN_END and here is not None and _only_zeros(refused, here):
         return "Ids differ in zeros only, as 001 and 1, or 1.0 and 1: write them alike everywhere."
     counted = f"{len(refused.rows):,} rows have none:" if refused.rule == NO_TIME else ""
     return Hint.joined(counted, *(_helping(refused.rule) or [Hint("not-strict")]))

@@ -135,7 +135,9 @@ def undated(
 
 
 PAIR = "pair"  # what tables of people and links are called, whichever reader reads them
-_UNDERSTOOD = ("time", "edge_time", "id", "source", "target", "day_first", "undated", "most_bytes")
+_UNDERSTOOD = (
+    "time", "edge_time", "id", "source", "target", "day_first", "undated", "most_bytes", "mark_bad",
+)  # fmt: skip
 
 
 def require_understood(options: ReadingOptions) -> None:
@@ -183,14 +185,10 @@ def told_apart(
 def require_possible(
     format: str | None,  # noqa: A002
     options: ReadingOptions,
-    *,
-    ignore_after_end: bool,
 ) -> None:
     """Refuse what only readers of files can do, before a session is started."""
-    given = {"format": format, "ignore-after-end": ignore_after_end}
-    for name, value in given.items():
-        if value:
-            raise _for_files(name)
+    if format:
+        raise _for_files("format")
     require_understood(options)
 
 

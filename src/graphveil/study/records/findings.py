@@ -132,6 +132,14 @@ def no_details() -> pl.DataFrame:
     return pl.DataFrame(schema=dict.fromkeys(("finding", "node", "was", "now"), pl.String))
 
 
+def found_out(finding: str, nodes: pl.DataFrame) -> pl.DataFrame:
+    """Some nodes in that form, and what they were and are, if there is anything to say."""
+    import polars as pl
+
+    columns = [name if name in nodes.columns else pl.lit("").alias(name) for name in ("was", "now")]
+    return nodes.select(pl.lit(finding).alias("finding"), pl.col("node").cast(pl.String), *columns)
+
+
 def require_listed(records: Records) -> None:
     """Refuse people who are there only because of their links.
 

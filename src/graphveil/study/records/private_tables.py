@@ -12,7 +12,10 @@ from typing import IO, TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from graphveil.calendar.columns import texts_of
+from graphveil.calendar.times import values_of
 from graphveil.errors import IntegrityError
+from graphveil.graph.intake.identity import integers_or_text
 from graphveil.graph.sequence import BOTH
 from graphveil.study.ledger import StoredFile, StoredTable
 from graphveil.study.storage.folder import write_private
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
     import polars as pl
 
     from graphveil.graph.intake.id_table import Ids
+    from graphveil.graph.intake.records import Table
 
 
 def write_table(folder: Path, stem: str, frame: pl.DataFrame) -> StoredTable:
@@ -87,6 +91,30 @@ def checked(folder: Path, stored: StoredFile) -> bytes:
 def checksum(content: bytes) -> str:
     """What the ledger knows a file by."""
     return hashlib.sha256(content).hexdigest()
+
+
+# The links that wait for somebody to be known, as text that says what their source said.
+
+
+LINK = ("source", "target", "time")
+
+
+def links_awaiting(tables: Sequence[Table]) -> pl.DataFrame:
+    """Rows of links as text, once each, whatever their sources held them in."""
+    import polars as pl
+
+    kinds = dict.fromkeys(LINK, pl.String)
+    links = [_link_texts(table, kinds) for table in tables]
+    return pl.concat([pl.DataFrame(schema=kinds), *links]).unique(maintain_order=True)
+
+
+def _link_texts(table: Table, kinds: dict[str, type[pl.String]]) -> pl.DataFrame:
+    import polars as pl
+
+    frame = table.frame
+    ends = {end: integers_or_text(table, end).cast(pl.String) for end in ("source", "target")}
+    time = texts_of(values_of(frame["time"]) if "time" in frame.columns else [None] * len(frame))
+    return pl.DataFrame({**ends, "time": time}, schema=kinds)
 
 
 # The tables of a segment: all engines write the same form.

@@ -12,9 +12,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.backends.spark.graph import NodePart, SparkGraph, Workspace
+from graphveil.backends.spark.intake.aside import Broken
+from graphveil.backends.spark.intake.aside import together as all_broken
 from graphveil.backends.spark.intake.label_index import LabelIndex
-from graphveil.backends.spark.intake.people import EACH, ArrivalRules, Arriving, PartFound, found_in
-from graphveil.backends.spark.intake.resolving import Note, asked, refuse_faults, together
+from graphveil.backends.spark.intake.people import ArrivalRules, Arriving, PartFound, found_in
+from graphveil.backends.spark.intake.resolving import Note, asked, together
 from graphveil.backends.spark.intake.tables import SparkTable
 from graphveil.backends.spark.jobs import (
     Packet,
@@ -29,11 +31,10 @@ from graphveil.backends.spark.jobs import (
     received,
 )
 from graphveil.errors import PastStepError
-from graphveil.graph.intake import arrivals as words
 from graphveil.graph.intake.appending import refuse_too_many
+from graphveil.graph.intake.arrivals import CLOSED_HINT
 from graphveil.graph.intake.identity import identity_order
 from graphveil.graph.intake.records import IntakeReport
-from graphveil.graph.intake.resolving import NO_TIME, NO_TIME_HINT
 
 if TYPE_CHECKING:
     import polars as pl
@@ -96,7 +97,7 @@ def ranked(
     cuts = _cuts(parts, max(1, count // IN_A_FILE), text=text)
     came = cluster.exchange(
         partial(_send, graph.workspace, cuts),
-        [each.each for each in parts if each.each and each.new],
+        [each.people for each in parts if each.people],
         partial(_write, graph.workspace, text),
         len(cuts.ids) + 1,
     )
@@ -141,8 +142,7 @@ def _send(workspace: Workspace, cuts: Cuts, name: str) -> Iterator[Packet]:
     """The new nodes of a part in packets; runs on a worker."""
     import polars as pl
 
-    frame = pl.DataFrame(workspace.read(name, ["node", "states", "step", "new"]))
-    new = frame.filter("new").select("node", pl.col("states").alias("stated"), "step")
+    new = pl.DataFrame(workspace.read(name))
     rows = as_arrow(new, _schema(text=cuts.text))
     yield from packets(rows, cuts.ranks(new["node"], new["step"].to_numpy()))
 
@@ -174,16 +174,28 @@ class Arrived:
         per_step: (steps of the calendar that anybody names,) how many arrive.
         parts: the result of each part of the ids.
         note: the findings about the rows.
-        report: what became of them.
-        last_step: the step at which the last node of the batch arrives; -1 if there is none.
     """
 
     people: tuple[NodePart, ...] = field(repr=False)
     per_step: np.ndarray = field(repr=False)
     parts: tuple[PartFound, ...] = field(repr=False)
     note: Note = field(repr=False)
-    report: IntakeReport = field(repr=False)
-    last_step: int = field(repr=False)
+
+    @property
+    def report(self) -> IntakeReport:
+        """What became of the rows, but for how they are spelled."""
+        report = sum((each.report for each in self.parts), IntakeReport())
+        return replace(report, folded_nodes=self.note.folded)
+
+    @property
+    def broken(self) -> tuple[Broken, ...]:
+        """The rules that rows break."""
+        return all_broken([*self.note.broken, *(b for each in self.parts for b in each.broken)])
+
+    @property
+    def last_step(self) -> int:
+        """At which the last node of the batch arrives; -1 if there is none."""
+        return max((each.last_step for each in self.parts), default=-1)
 
     @property
     def texts(self) -> bool:
@@ -194,6 +206,13 @@ class Arrived:
     def dropped(self) -> list[tuple[int, str | None]]:
         """The files of nodes that were left out, with their parts of an index."""
         return [(each.part, each.dropped) for each in self.parts]
+
+    def require_open(self, table: SparkTable) -> None:
+        """Refuse rows of closed steps, where these do not join the open one."""
+        past = [each.past for each in self.parts if each.past is not None]
+        if past:
+            place, what = min(past)
+            raise PastStepError(what, place=table.place(place, "time"), hint=CLOSED_HINT)
 
 
 def arrive(
@@ -221,20 +240,14 @@ def arrive(
     light = replace(graph, parts=(), people=())
     arriving = Arriving(light, index, coming, note_rows)
     address = partial(part_of_rows, "node", index.parts)
-    rows = asked(cluster.session, table, coming.reading, address, waiting)
+    tables = [] if table is None else [table]
+    rows = asked(cluster.session, tables, coming.reading, address, waiting)
     with failing_as_ours():
         came = mapped(delivered(rows, index.parts), partial(_arrive, arriving), _FOUND).collect()
     found: list[tuple[Note, PartFound]] = [pickle.loads(row.found) for row in came]
     note, parts = together(note for note, _ in found), tuple(part for _, part in found)
-    counts = _summed(parts)
-    if table is not None:
-        refuse_faults(table, note)
-        _refuse(table, graph, coming, _first(parts))
     refuse_too_many(graph.nodes + sum(each.new for each in parts))
-    people, per_step = ranked(cluster, graph, parts)
-    report = _report(counts, note, gone=coming.undated == "drop")
-    last = max((each.last_step for each in parts), default=-1)
-    return Arrived(people, per_step, parts, note, report, last)
+    return Arrived(*ranked(cluster, graph, parts), parts, note)
 
 
 def _arrive(arriving: Arriving, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -254,70 +267,12 @@ def _arrive(arriving: Arriving, batches: Iterator[pa.RecordBatch]) -> Iterator[p
         yield pa.RecordBatch.from_arrays([pa.array([blob], pa.binary())], names=["found"])
 
 
-def _summed(parts: Sequence[PartFound]) -> dict[str, int]:
-    names = {name for each in parts for name in each.counts}
-    return {name: sum(each.counts[name] for each in parts) for name in names}
-
-
-def _first(parts: Sequence[PartFound]) -> dict[str, int]:
-    """The first row that breaks each rule."""
-    found: dict[str, int] = {}
-    for each in parts:
-        for name, place in each.first.items():
-            found[name] = min(place, found.get(name, place))
-    return found
-
-
-def _refuse(
-    table: SparkTable, graph: SparkGraph, coming: ArrivalRules, first: dict[str, int]
-) -> None:
-    """Refuse the first row that breaks a rule, rule by rule in the order of the one intake."""
-    late = coming.late
-    if "undated" in first and coming.undated == "refuse":
-        raise table.refusal(first["undated"], "time", NO_TIME, NO_TIME_HINT)
-    if "moved" in first and late == "refuse":
-        raise table.refusal(first["moved"], "time", words.OTHER_STEP, words.OTHER_STEP_HINT)
-    if "past" in first and late == "refuse":
-        raise PastStepError(
-            words.CLOSED.format(graph.calendar.label(graph.steps)),
-            place=table.place(first["past"], "time"),
-            hint=words.CLOSED_HINT,
-        )
-    if "differing" in first:
-        raise table.refusal(first["differing"], "time", words.TWO_TIMES, words.TWO_TIMES_HINT)
-
-
-def _report(found: dict[str, int], note: Note, *, gone: bool) -> IntakeReport:
-    """What became of the rows of a batch; `gone` are those without a time."""
-    counts = {name: found.get(name, 0) for name in _COUNTED}
-    added = counts["new"] - (counts["undated"] if gone else 0)
-    return IntakeReport(
-        nodes_added=added,
-        known_nodes=counts["known"],
-        repeated_nodes=counts["rows"]
-        - added
-        - counts["known"]
-        - (counts["undated_rows"] if gone else 0),
-        redated_nodes=counts["redated"],
-        undated_nodes=0 if gone else counts["undated"],
-        late_nodes=counts["past"],
-        trimmed_ids=note.trimmed,
-        respelled_ids=note.respelled,
-        folded_nodes=note.folded,
-        nodes_undated=counts["undated_rows"] if gone else 0,
-    )
-
-
-_COUNTED = ("rows", "new", "known", "undated", "undated_rows", "past", "redated")
-
-
-def each_node(session: SparkSession, graph: SparkGraph, arrived: Arrived) -> DataFrame:
-    """One row for each node of a batch, or that waits, in the columns of EACH."""
-    kind = "string" if graph.text_ids else "long"
-    files = [graph.workspace.for_spark(each.each) for each in arrived.parts if each.each]
-    if not files:
-        return session.createDataFrame([], EACH.format(kind))
-    return session.read.schema(EACH.format(kind)).parquet(*files)
+def nodes_at(session: SparkSession, graph: SparkGraph, names: Sequence[str]) -> DataFrame:
+    """The ids in files of a workspace: the column `node`."""
+    schema = f"node {'string' if graph.text_ids else 'long'}"
+    if not names:
+        return session.createDataFrame([], schema)
+    return session.read.schema(schema).parquet(*map(graph.workspace.for_spark, names))
 
 
 def everybody(session: SparkSession, graph: SparkGraph) -> DataFrame:

@@ -12,9 +12,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.backends.spark.graph import Part, SparkGraph
+from graphveil.backends.spark.intake import resolving as stages
+from graphveil.backends.spark.intake.aside import Broken
+from graphveil.backends.spark.intake.aside import together as all_broken
 from graphveil.backends.spark.intake.label_index import LabelIndex
-from graphveil.backends.spark.intake.people import DROPPED
-from graphveil.backends.spark.intake.resolving import Note, Reading, asked, refuse_faults, together
+from graphveil.backends.spark.intake.people import ENDED, UNDATED
+from graphveil.backends.spark.intake.resolving import Note, Reading, asked, together
 from graphveil.backends.spark.intake.tables import SparkTable
 from graphveil.backends.spark.jobs import (
     FRAME,
@@ -29,10 +32,23 @@ from graphveil.backends.spark.jobs import (
     received,
     sent,
 )
-from graphveil.errors import PastStepError
-from graphveil.graph.intake import links as words
+from graphveil.errors import PastStepError, Place
+from graphveil.graph.intake.arrivals import steps_of_labels
 from graphveil.graph.intake.identity import UNKNOWN
-from graphveil.graph.intake.records import IntakeReport
+from graphveil.graph.intake.links import (
+    CLOSED,
+    CLOSED_HINT,
+    RECIPROCAL,
+    RECIPROCAL_HINT,
+    UNKNOWN_END,
+    UNKNOWN_END_HINT,
+    contradicting,
+    entries_of,
+    first_of_each,
+    keys_of,
+    own_steps,
+)
+from graphveil.graph.intake.records import IntakeReport, Violation
 from graphveil.graph.intake.rules import Late
 from graphveil.graph.sequence import BACKWARD, BOTH, FORWARD, UNSTATED
 
@@ -42,12 +58,6 @@ if TYPE_CHECKING:
 
 Int64s = NDArray[np.int64]
 _FOUND = "found binary"
-_NO_SOURCE, _NO_TARGET, _PAST, _REVERSE = range(4)  # rules, in the order of the one intake
-_WORDS = {
-    _NO_SOURCE: ("source", words.UNKNOWN_END, words.UNKNOWN_END_HINT),
-    _NO_TARGET: ("target", words.UNKNOWN_END, words.UNKNOWN_END_HINT),
-    _REVERSE: ("target", words.RECIPROCAL, words.RECIPROCAL_HINT),
-}
 
 
 class Found(NamedTuple):
@@ -57,17 +67,21 @@ class Found(NamedTuple):
         parts: the files that it wrote.
         per_step: (3, steps) prompt pairs, late edges, and all edges.
         counts: what became of rows, by name.
-        trouble: the first row that breaks each rule, by rank.
+        broken: the rows that break rules.
+        past: the place of the first row of a closed step, where these are refused.
         last_step: the last one that a row of the batch names, or an end of it arrives at.
-        known: the file of the places of rows that the graph has already, or that were left out.
+        known: the file of the places of rows that add nothing to the batch.
+        strangers: the file of the places of those that name somebody unknown.
     """
 
     parts: tuple[Part, ...]
     per_step: Int64s
     counts: dict[str, int]
-    trouble: dict[int, int]
+    broken: tuple[Broken, ...]
+    past: int | None
     last_step: int
     known: str | None
+    strangers: str | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,18 +91,33 @@ class Linked:
     Attributes:
         parts: their files.
         per_step: (3, steps) prompt pairs, late edges, and all edges.
-        report: what became of the rows.
+        report: what became of the rows, but for how they are spelled.
+        broken: the rules that rows break.
+        past: the place of the first row of a closed step, where these are refused.
         last_step: the last one that a row of the batch names, or an end of it arrives at.
         known: files of the places of rows that were there already, or were left out.
+        strangers: files of the places of rows that name somebody unknown.
         note: what there is to say about the rows.
     """
 
     parts: tuple[Part, ...] = field(repr=False)
     per_step: Int64s = field(repr=False)
     report: IntakeReport = field(repr=False)
+    broken: tuple[Broken, ...] = field(repr=False)
+    past: int | None = field(repr=False)
     last_step: int = field(repr=False)
     known: tuple[str, ...] = field(repr=False)
+    strangers: tuple[str, ...] = field(repr=False)
     note: Note = field(repr=False)
+
+    def require_open(self, table: SparkTable, layout: LayoutTask) -> None:
+        """Refuse rows of closed steps, where these do not join the open one."""
+        if self.past is not None:
+            raise PastStepError(
+                CLOSED.format(layout.graph.calendar.label(layout.open_step)),
+                place=table.place(self.past, "source"),
+                hint=CLOSED_HINT,
+            )
 
 
 class LayoutTask(NamedTuple):
@@ -99,7 +128,9 @@ class LayoutTask(NamedTuple):
         old_nodes: how many were there before.
         open_step: the first that is open.
         late: what becomes of edges of closed steps.
-        note_known: whether to write which rows of the batch the graph has already.
+        note_known: whether to write which rows of the batch add nothing to it.
+        last_step: after which rows are ignored; None if none are.
+        awaited: the place from which on rows waited since an earlier batch.
     """
 
     graph: SparkGraph
@@ -107,36 +138,34 @@ class LayoutTask(NamedTuple):
     open_step: int
     late: Late
     note_known: bool = False
+    last_step: int | None = None
+    awaited: int = stages.NOBODY
 
 
 def link(
     cluster: SparkCluster,
     index: LabelIndex,
     laying: LayoutTask,
-    table: SparkTable | None,
+    tables: Sequence[SparkTable],
     reading: Reading,
     waiting: DataFrame | None = None,
 ) -> Linked:
-    """The new edges of a table, and those that wait, written to files by class.
+    """The new edges of tables, and those that wait, written to files by class.
 
     Args:
         cluster: whose workers do it.
         index: the labels of everybody in the graph, and of who was left out.
         laying: the graph, and rules.
-        table: the batch.
+        tables: the batch.
         reading: how its rows become people and steps.
         waiting: edges that came before: `source`, `target`, `step`, and -1 as `place`. One whose
             ends are not both there waits on.
     """
-    frame = _classed(cluster, index, laying.graph.colours, reading, table, waiting)
+    frame = _classed(cluster, index, laying.graph.colours, reading, tables, waiting)
     with failing_as_ours():
         written = mapped(frame, partial(_lay_out, laying), _FOUND).collect()
     came: list[tuple[Note, Found]] = [pickle.loads(row.found) for row in written]
-    note, found = together(note for note, _ in came), [each for _, each in came]
-    if table is not None:
-        refuse_faults(table, note)
-        _refuse(found, table, laying)
-    return _together(found, note)
+    return _together([each for _, each in came], together(note for note, _ in came))
 
 
 def _classed(
@@ -144,7 +173,7 @@ def _classed(
     index: LabelIndex,
     colours: int,
     reading: Reading,
-    table: SparkTable | None,
+    tables: Sequence[SparkTable],
     waiting: DataFrame | None,
 ) -> DataFrame:
     """Packets of rows with both labels, each in the task of its class.
@@ -153,7 +182,7 @@ def _classed(
     then to its class.
     """
     address = partial(part_of_rows, "source", index.parts)
-    frame = asked(cluster.session, table, reading, address, waiting)
+    frame = asked(cluster.session, tables, reading, address, waiting)
     to_target = _Looking(
         index, "source", reading.schema, partial(part_of_rows, "target", index.parts)
     )
@@ -233,40 +262,69 @@ def _lay_out(layout: LayoutTask, batches: Iterator[pa.RecordBatch]) -> Iterator[
 
 
 def laid_out(laying: LayoutTask, table: pa.Table) -> Found:
-    """One task's rows: what is wrong with them, or the files of their edges."""
-    source, target = (table[end].to_numpy() for end in ("source", "target"))
-    place = table["place"].to_numpy()
-    waits = place < 0
-    counts: dict[str, int] = {}
-    trouble: dict[int, int] = {}
-    gone = (source == DROPPED) | (target == DROPPED)
-    for end, rank in ((source, _NO_SOURCE), (target, _NO_TARGET)):
-        _note(trouble, rank, place[~gone & ~waits & (end == UNKNOWN)])
-    valid = ~gone & (source >= 0) & (target >= 0)
-    counts["undated"] = int((gone & ~waits).sum())
-    stated = table["step"].fill_null(UNSTATED).to_numpy()
-    rows = _Rows(*(each[valid] for each in (source, target, stated, place, waits)))
-    own, loops = ~rows.waits, rows.source == rows.target
-    arrival = rows.arrival(laying)
-    raised = (rows.stated != UNSTATED) & (rows.stated < arrival)
-    counts["raised"] = int((raised & own).sum())
-    counts["self_links"] = int((loops & own).sum())
-    last = int(np.maximum(rows.stated, arrival)[own].max(initial=-1))
+    """One task's rows: which break a rule, and the files of the edges of the others."""
+    ends = [table[end].to_numpy() for end in ("source", "target")]
+    stated, place = table["step"].fill_null(UNSTATED).to_numpy(), table["place"].to_numpy()
+    own = place >= 0
+    undated = (ends[0] == UNDATED) | (ends[1] == UNDATED)
+    ended = ~undated & ((ends[0] == ENDED) | (ends[1] == ENDED) | _after(laying, stated))
+    strange = [~undated & ~ended & own & (end == UNKNOWN) for end in ends]
+    strange[1] &= ~strange[0]  # of both columns, the first is refused
+    broken = [
+        each
+        for column, rows, rank in zip(("source", "target"), strange, _UNKNOWN, strict=True)
+        for each in _refused(laying, rank, place[rows], column, UNKNOWN_END, UNKNOWN_END_HINT)
+    ]
+    gone = (undated | ended) & own
+    counts = {"undated": int((undated & own).sum()), "ended": int((ended & own).sum())}
+    valid = ~undated & ~ended & (ends[0] >= 0) & (ends[1] >= 0)
+    rows = _Rows(*(each[valid] for each in (*ends, stated, place, ~own)))
+    reverse = _reversed(laying, rows)
+    if reverse.any():
+        broken += _refused(
+            laying, stages.REVERSED, rows.place[reverse], "target", RECIPROCAL, RECIPROCAL_HINT
+        )
+        broken[-1] = broken[-1]._replace(named=_second(laying, rows, reverse))
+    nothing_new = [place[gone], *(place[each] for each in strange), rows.place[reverse]]
+    rows = rows.take(~reverse)
+    loops = rows.source == rows.target
+    steps, raised = own_steps(rows.stated, rows.arrival(laying))
+    counts["raised"] = int((raised & ~rows.waits).sum())
+    counts["self_links"] = int((loops & ~rows.waits).sum())
+    last = int(steps[~rows.waits].max(initial=-1))
     rows = rows.take(~loops)
-    parts, per_step = _edges(laying, rows, counts, trouble)
-    known = _known_places(laying, rows, place[gone & ~waits]) if laying.note_known else None
-    return Found(parts, per_step, counts, trouble, last, known)
+    parts, per_step, past = _edges(laying, rows, counts)
+    known = strangers = None
+    if laying.note_known:
+        there = _is_known(laying, _keys(laying.graph, rows)) & ~rows.waits
+        known = _places(laying, "known", [*nothing_new, rows.place[there]])
+        strangers = _places(laying, "strangers", [place[each] for each in strange])
+    return Found(parts, per_step, counts, tuple(broken), past, last, known, strangers)
 
 
-def _known_places(layout: LayoutTask, rows: _Rows, gone: Int64s) -> str | None:
-    """Write the places of rows of the batch that add nothing: what is there, and who is not."""
+_UNKNOWN = (stages.SOURCE, stages.TARGET)
+
+
+def _after(layout: LayoutTask, stated: NDArray[np.int32]) -> NDArray[np.bool_]:
+    """Which edges say that they come after the last step, where these are ignored."""
+    last = layout.last_step
+    return np.zeros(len(stated), np.bool_) if last is None else stated > last
+
+
+def _refused(
+    layout: LayoutTask, stage: int, places: Int64s, column: str, rule: str, hint: str
+) -> list[Broken]:
+    """Rows that break a rule, as the driver hears of it."""
+    refused = Violation(places, column, rule, hint).error(Place("", column=column), "edges")
+    return Broken.of((stage, 0), refused, places, layout.awaited) if len(places) else []
+
+
+def _places(layout: LayoutTask, stem: str, places: Sequence[Int64s]) -> str | None:
+    """Write the places of some rows, if there are any."""
     import pyarrow as pa
 
-    known = _is_known(layout, _keys(layout.graph, rows)) & ~rows.waits
-    places = np.concatenate([rows.place[known], gone])
-    if not len(places):
-        return None
-    return layout.graph.workspace.write("known", pa.table({"place": places}))
+    found = np.concatenate(places)
+    return layout.graph.workspace.write(stem, pa.table({"place": found})) if len(found) else None
 
 
 class _Rows(NamedTuple):
@@ -281,56 +339,39 @@ class _Rows(NamedTuple):
     def arrival(self, laying: LayoutTask) -> NDArray[np.int32]:
         """When the newer end of each arrives."""
         newer = np.maximum(self.source, self.target)
-        return np.searchsorted(laying.graph.node_offsets, newer, side="right").astype(np.int32) - 1
+        return steps_of_labels(laying.graph.node_offsets, newer)
 
     def take(self, chosen: NDArray[np.generic]) -> _Rows:
         """Some of them, in some order."""
         return _Rows(*(column[chosen] for column in self))
 
 
-def _note(trouble: dict[int, int], rank: int, places: Int64s) -> None:
-    if len(places):
-        trouble[rank] = int(places.min())
-
-
 def _edges(
-    layout: LayoutTask, rows: _Rows, counts: dict[str, int], trouble: dict[int, int]
-) -> tuple[tuple[Part, ...], Int64s]:
-    """The files of edges that the graph does not have, each edge at its earliest step."""
+    layout: LayoutTask, rows: _Rows, counts: dict[str, int]
+) -> tuple[tuple[Part, ...], Int64s, int | None]:
+    """The files of edges that the graph does not have, each edge at its earliest step.
+
+    Also the first row of a closed step, where these are refused.
+    """
     graph, open_step = layout.graph, layout.open_step
     arrival = rows.arrival(layout)
-    own = np.maximum(rows.stated, arrival)
+    own, _ = own_steps(rows.stated, arrival)
     keys = _keys(graph, rows)
-    newer = keys >> 31
-    first = _first_of_each(keys, own, rows.place)
+    first = first_of_each(keys, own, rows.place)
     fresh = first[~_is_known(layout, keys[first])]
-    if graph.oriented:
-        _note(trouble, _REVERSE, _reverses(layout, keys, rows.place, fresh))
     past = own[fresh] < open_step
-    if layout.late == "refuse":
-        _note(trouble, _PAST, rows.place[fresh][past])
+    refused = rows.place[fresh][past] if layout.late == "refuse" else np.empty(0, np.int64)
     counts |= _reported(rows, keys, own < open_step, first, fresh, past)
-    prompt = (newer[fresh] >= layout.old_nodes) & (own[fresh] == arrival[fresh])
+    prompt = (keys[fresh] >> 31 >= layout.old_nodes) & (own[fresh] == arrival[fresh])
     steps = np.maximum(own[fresh], np.int32(open_step))
-    return _written(layout, keys[fresh], steps, prompt)
-
-
-def _first_of_each(keys: Int64s, own: NDArray[np.int32], place: Int64s) -> Int64s:
-    """The earliest row of each key, by step and then by place, in order of keys."""
-    order = np.argsort(keys)
-    begins = np.append(True, keys[order][1:] != keys[order][:-1])[: len(order)]
-    if not begins.all():  # seldom, and what follows takes five times as long
-        order = np.lexsort((place, own, keys))
-    found: Int64s = order[begins]
-    return found
+    named = int(refused.min()) if len(refused) else None
+    return *_written(layout, keys[fresh], steps, prompt), named
 
 
 def _keys(graph: SparkGraph, rows: _Rows) -> Int64s:
     """One number for each pair and direction."""
-    newer, older = np.maximum(rows.source, rows.target), np.minimum(rows.source, rows.target)
-    bits = np.where(rows.source < rows.target, FORWARD, BACKWARD) if graph.directed else BOTH
-    keys: Int64s = newer.astype(np.int64) << 31 | older.astype(np.int64) << 2 | bits
-    return keys
+    entries = entries_of(rows.source, rows.target, directed=graph.directed)
+    return keys_of(np.maximum(rows.source, rows.target), entries)
 
 
 def _reported(
@@ -386,16 +427,27 @@ def _home(graph: SparkGraph, home: int) -> tuple[int, int]:
     return divmod(home, graph.colours)
 
 
-def _reverses(layout: LayoutTask, keys: Int64s, place: Int64s, fresh: Int64s) -> Int64s:
-    """Rows whose reverse is known already, or is in an earlier row."""
-    reverse = keys[fresh] ^ BOTH
-    against = fresh[_is_known(layout, reverse)]
-    order = np.lexsort((place, keys))
-    at = np.searchsorted(keys[order], reverse).clip(max=max(len(keys) - 1, 0))
-    mine = order[np.searchsorted(keys[order], keys[fresh])]
-    both = keys[order][at] == reverse
-    later = np.maximum(place[mine], place[order[at]])[both]
-    return np.concatenate([place[against], later])
+def _reversed(layout: LayoutTask, rows: _Rows) -> NDArray[np.bool_]:
+    """Which rows of the batch are the reverse of an edge, in an oriented graph."""
+    found = np.zeros(len(rows.source), np.bool_)
+    if layout.graph.oriented:
+        pairs = np.flatnonzero(rows.source != rows.target)
+        some = rows.take(pairs)
+        keys = _keys(layout.graph, some)
+        known, against = _is_known(layout, keys), _is_known(layout, keys ^ BOTH)
+        found[pairs] = contradicting(keys, some.waits, known, against) & ~some.waits
+    return found
+
+
+def _second(layout: LayoutTask, rows: _Rows, reverse: NDArray[np.bool_]) -> int:
+    """The first of these rows that comes after its reverse."""
+    keys = _keys(layout.graph, rows)
+    first = first_of_each(keys, np.zeros(len(keys), np.int32), rows.place)
+    chosen = np.flatnonzero(reverse)
+    at = np.searchsorted(keys[first], keys[chosen] ^ BOTH).clip(max=len(first) - 1)
+    there = keys[first][at] == keys[chosen] ^ BOTH
+    after = ~there | (rows.place[first][at] < rows.place[chosen])
+    return int(rows.place[chosen][after].min())
 
 
 def _written(
@@ -423,45 +475,31 @@ def _written(
     return tuple(parts), per_step
 
 
-def _refuse(found: Sequence[Found], table: SparkTable, layout: LayoutTask) -> None:
-    """Refuse the first row of the first rule that is broken."""
-    broken = [violation for each in found for violation in each.trouble.items()]
-    if not broken:
-        return
-    rank, place = min(broken)
-    if rank == _PAST:
-        raise PastStepError(
-            words.CLOSED.format(layout.graph.calendar.label(layout.open_step)),
-            place=table.place(place, "source"),
-            hint=words.CLOSED_HINT,
-        )
-    raise table.refusal(place, *_WORDS[rank])
-
-
 def _together(found: Sequence[Found], note: Note) -> Linked:
-    names = ["rows", "added", "distinct", "self_links", "raised", "late", "undated"]
+    names = ["rows", "added", "distinct", "self_links", "raised", "late", "undated", "ended"]
     totals = {name: sum(each.counts.get(name, 0) for each in found) for name in names}
-    known = totals["distinct"] - totals["added"]
     steps = max((each.per_step.shape[1] for each in found), default=0)
     per_step = np.zeros((3, steps), np.int64)
     for each in found:
         per_step[:, : each.per_step.shape[1]] += each.per_step
     report = IntakeReport(
         edges_added=totals["added"],
-        known_edges=known,
+        known_edges=totals["distinct"] - totals["added"],
         repeated_edges=totals["rows"] - totals["distinct"],
         self_links=totals["self_links"],
         raised_edges=totals["raised"],
         late_edges=totals["late"],
-        trimmed_ids=note.trimmed,
-        respelled_ids=note.respelled,
         edges_undated=totals["undated"],
+        edges_after_end=totals["ended"],
     )
     return Linked(
         tuple(part for each in found for part in each.parts),
         per_step,
         report,
+        all_broken([*note.broken, *(one for each in found for one in each.broken)]),
+        min((each.past for each in found if each.past is not None), default=None),
         max((each.last_step for each in found), default=-1),
         tuple(each.known for each in found if each.known is not None),
+        tuple(each.strangers for each in found if each.strangers is not None),
         note,
     )

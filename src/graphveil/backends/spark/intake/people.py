@@ -1,21 +1,37 @@
-"""The people of one part: all that rows of a batch say of them, in one task; private.
+"""The people of one part: the one intake's rules about them, in one task; private.
 
-A part holds every row of its ids: those of the batch, and those of nodes that wait. So what becomes
-of each node is decided here; the driver gets sums, and the first row that breaks each rule.
+A part holds every row of its ids: those of the batch, and those of nodes that wait. So
+`graph.intake.arrivals` says here what becomes of them, as it does of all people in one memory; the
+driver gets sums, and the rows that break a rule.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.backends.spark.graph import SparkGraph
-from graphveil.backends.spark.intake.label_index import LabelIndex
+from graphveil.backends.spark.intake import resolving as stages
+from graphveil.backends.spark.intake.aside import MOST_LISTED, Broken
+from graphveil.backends.spark.intake.label_index import Finder, LabelIndex
 from graphveil.backends.spark.intake.resolving import Reading
 from graphveil.backends.spark.jobs import as_arrow
-from graphveil.graph.intake.identity import UNKNOWN
+from graphveil.errors import PastStepError
+from graphveil.graph.intake.arrivals import Arrivals, arrivals, known_nodes, redated_nodes
+from graphveil.graph.intake.filtering import Filtered, filtered
+from graphveil.graph.intake.records import IntakeReport, Records, Table
+from graphveil.graph.intake.resolving import (
+    NO_TIME,
+    Resolved,
+    dated_only,
+    nothing,
+    of_one_time_each,
+    stated_steps,
+    until_end,
+)
 from graphveil.graph.intake.rules import Late
 from graphveil.graph.sequence import UNSTATED
 
@@ -23,10 +39,11 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
+    from graphveil.calendar.calendar import Calendar
+    from graphveil.graph.intake.id_table import IdTable
+
 Int32s = NDArray[np.int32]
-Mask = NDArray[np.bool_]
-DROPPED = -2  # the label of nodes that were left out, with their links
-EACH = "node {}, stated int, last int, was int, known boolean, states int, step int, new boolean"
+UNDATED, ENDED = -2, -3  # labels of people who are left out with their links, and why
 _SAMPLED = 64  # nodes of a part from which the driver learns how steps and ids are spread
 
 
@@ -36,13 +53,15 @@ class ArrivalRules(NamedTuple):
     Attributes:
         reading: how rows become people and steps.
         late: refuse records of closed steps, or let them "join" the first open one.
-        undated: refuse nodes without a time, put them into the "first" open step, or "drop" them.
+        drops_undated: whether people without a time are left out, with their links.
+        ignores_end: whether records from after the last step are.
         only_earlier: whether a known node may state a later step without being re-dated.
     """
 
     reading: Reading
     late: Late
-    undated: str
+    drops_undated: bool = False
+    ignores_end: bool = False
     only_earlier: bool = False
 
 
@@ -53,7 +72,7 @@ class Arriving(NamedTuple):
         graph: before the batch.
         labels: of who is there.
         coming: the rules.
-        note_rows: whether to write which rows of the batch are not sealed.
+        note_rows: whether to write which rows of the batch are not sealed, and whom it names.
     """
 
     graph: SparkGraph
@@ -67,222 +86,211 @@ class PartFound(NamedTuple):
 
     Attributes:
         part: its number.
-        counts: of nodes and rows, by name.
-        first: the first row that breaks each rule, by name.
+        report: of its rows.
+        broken: the rows that break rules.
+        past: the place of a row of a closed step, and what is wrong; then there is no more.
         last_step: at which the last of the batch arrives; -1 if nobody does.
         new: how many nodes arrive.
-        each: the file of its nodes, one row for each.
+        people: the file of these, with their steps.
         dropped: the file of those that were left out, in the form of an index.
         rows: the file of rows of the batch whose nodes are not sealed.
+        given: the file of the nodes of the batch, once each.
         sample: some of the new nodes: their steps, and their ids.
+        redated: who was known, and came with another step.
     """
 
     part: int
-    counts: dict[str, int]
-    first: dict[str, int]
-    last_step: int
-    new: int
-    each: str | None
-    dropped: str | None
-    rows: str | None
-    sample: tuple[Int32s, list[object]]
+    report: IntakeReport = IntakeReport()
+    broken: tuple[Broken, ...] = ()
+    past: tuple[int, str] | None = None
+    last_step: int = -1
+    new: int = 0
+    people: str | None = None
+    dropped: str | None = None
+    rows: str | None = None
+    given: str | None = None
+    sample: tuple[Int32s, list[object]] = (np.empty(0, np.int32), [])
+    redated: pl.DataFrame | None = None
+
+
+@dataclass(frozen=True)
+class PresentPart:
+    """Who of a part is in the graph already; see `Present`."""
+
+    graph: SparkGraph
+    finder: Finder = field(repr=False)
+    strata: None = None
+
+    @property
+    def calendar(self) -> Calendar:
+        """How times become steps."""
+        return self.graph.calendar
+
+    @property
+    def steps(self) -> int:
+        """How many are closed."""
+        return self.graph.steps
+
+    @property
+    def nodes(self) -> int:
+        """How many people of the part there are."""
+        return len(self.finder.known)
+
+    @property
+    def index(self) -> IdTable:
+        """Where ids find their places."""
+        return self.finder.table
+
+    @property
+    def stated(self) -> Int32s:
+        """The step that the record at each place stated."""
+        return self.finder.stated
+
+    def arrived(self, places: Int32s) -> Int32s:
+        """The step at which those at some places arrived."""
+        labels = self.finder.known[places]
+        return np.searchsorted(self.graph.node_offsets, labels, side="right").astype(np.int32) - 1
+
+
+class _Settled(NamedTuple):
+    """The rows of a part that break no rule: all, the dated ones, and those before the end."""
+
+    all: Resolved
+    dated: Resolved
+    counted: Resolved
+    arrivals: Arrivals
 
 
 def found_in(arriving: Arriving, part: int, rows: pa.Table) -> PartFound:
     """What becomes of the nodes of a part; runs on a worker."""
     import polars as pl
 
-    frame = pl.DataFrame(rows)
-    people = _People.of(arriving, part, frame)
-    one, new, dropped = people.frame, people.new, people.dropped
-    write = arriving.graph.workspace.write
-    comes = (one["rows"].to_numpy() > 0) & ~people.there
+    frame, coming = pl.DataFrame(rows), arriving.coming
+    present = PresentPart(arriving.graph, arriving.labels.finder(part))
+    own = frame.filter(pl.col("place") >= 0).sort("place")
+    given = Table(own.select("node", "step"), "", numbers=own["place"].to_numpy())
+    waiting = _waiting(frame, present)
+    try:
+        found = _settled(coming, present, given, waiting)
+    except PastStepError as refused:
+        return PartFound(part, past=((refused.place and refused.place.row) or 0, refused.what))
+    settled, write = found.taken, arriving.graph.workspace.write
+    came, counted = settled.arrivals, settled.counted
+    ids, now = counted.nodes.frame["node"], stated_steps(counted.nodes)
+    known, only_earlier = known_nodes(present, waiting, ids), coming.only_earlier
+    redated = redated_nodes(known, ids, now, present.calendar, only_earlier=only_earlier)
+    named = came.index.labels(ids)
+    dropped = _dropped(settled, arriving.labels.schema)
     return PartFound(
         part,
-        people.counts(),
-        people.first_rows(frame),
-        int(one["step"].to_numpy()[comes].max(initial=-1)),
-        int(new.sum()),
-        write("people", _each(people)) if len(one) else None,
-        write("labels", _left_out(people)) if dropped.any() else None,
-        _unsealed(arriving, frame, one.filter(~pl.Series(people.there | dropped))),
-        _sample(people),
+        replace(
+            came.report,
+            nodes_undated=settled.dated.nodes_undated,
+            nodes_after_end=counted.nodes_after_end,
+        ),
+        broken=tuple(_broken(found)),
+        last_step=int(came.steps[named[named >= 0]].max(initial=-1)),
+        new=len(came.steps),
+        people=write("people", _people(came, arriving.labels.text)) if len(came.steps) else None,
+        dropped=write("labels", dropped) if dropped.num_rows else None,
+        rows=_unsealed(arriving, present, counted) if arriving.note_rows else None,
+        given=_given(arriving, ids) if arriving.note_rows and len(ids) else None,
+        sample=_sample(came),
+        redated=redated.head(MOST_LISTED),
     )
 
 
-def _each(people: _People) -> pa.Table:
-    """The columns of EACH."""
+def _waiting(rows: pl.DataFrame, present: PresentPart) -> Table:
+    """Who waits, once each; places are lower, the later the batch, and the first one counts."""
     import polars as pl
 
-    names = ("node", "stated", "last", "was", "known", "states", "step")
-    return as_arrow(people.frame.select(*names, new=pl.Series(people.new)))
+    before = rows.filter(pl.col("place") < 0).sort(["place", "step"], descending=[True, False])
+    first = before.unique("node", keep="first", maintain_order=True)
+    unknown = pl.Series(present.index.labels(first["node"]) < 0)
+    return Table(first.select("node", "step").filter(unknown), "")
 
 
-def _left_out(people: _People) -> pa.Table:
-    """Nodes that were left out, in the form of an index."""
+def _settled(
+    coming: ArrivalRules, present: PresentPart, given: Table, waiting: Table
+) -> Filtered[_Settled]:
+    """What the one intake makes of the rows, without those that break a rule."""
+    last = present.calendar.last_step if coming.ignores_end else None
+
+    def is_known(ids: pl.Series) -> NDArray[np.bool_]:
+        return known_nodes(present, waiting, ids).rows
+
+    def taken(records: Records) -> _Settled:
+        nodes = of_one_time_each(records.nodes, coming.reading.rules)
+        everyone = replace(nothing(), nodes=nodes)
+        dated = dated_only(everyone, is_known) if coming.drops_undated else everyone
+        counted = until_end(dated, last, is_known) if coming.ignores_end else dated
+        with counted.as_read():
+            found = arrivals(
+                present, counted.nodes, waiting, coming.late, only_earlier=coming.only_earlier
+            )
+        return _Settled(everyone, dated, counted, found)
+
+    return filtered(Records(given, nothing().edges), taken)
+
+
+def _broken(found: Filtered[_Settled]) -> list[Broken]:
+    """What was set aside, as the driver hears of it."""
+    return [
+        one
+        for number, each in enumerate(found.left_out)
+        for one in Broken.of(
+            (stages.UNDATED if each.rule == NO_TIME else stages.ARRIVING, number),
+            each.refusal(),
+            each.table.row_numbers(),
+            stages.NOBODY,
+        )
+    ]
+
+
+def _people(came: Arrivals, text: bool) -> pa.Table:
+    """The nodes that arrive, in their order among those of the part."""
     import polars as pl
 
-    chosen = people.frame.filter(pl.Series(people.dropped)).select(
-        "node", label=pl.lit(DROPPED, pl.Int32), stated=pl.lit(UNSTATED, pl.Int32)
-    )
-    return as_arrow(chosen, people.arriving.labels.schema)
+    kind = pl.String if text else pl.Int64
+    columns = {"node": came.ids.cast(kind), "stated": came.stated, "step": came.steps}
+    return as_arrow(pl.DataFrame(columns))
 
 
-def _unsealed(arriving: Arriving, rows: pl.DataFrame, one: pl.DataFrame) -> str | None:
+def _dropped(settled: _Settled, schema: pa.Schema) -> pa.Table:
+    """Who is left out with all links, in the form of an index: for want of a time, or too late."""
+    import polars as pl
+
+    stages_of = (settled.all, settled.dated, UNDATED), (settled.dated, settled.counted, ENDED)
+    gone = [
+        before.nodes.frame.join(after.nodes.frame, on="node", how="anti")
+        .select(pl.col("node").unique())
+        .with_columns(label=pl.lit(why, pl.Int32), stated=pl.lit(UNSTATED, pl.Int32))
+        for before, after, why in stages_of
+        if before is not after
+    ]
+    return as_arrow(pl.concat(gone), schema) if gone else schema.empty_table()
+
+
+def _unsealed(arriving: Arriving, present: PresentPart, counted: Resolved) -> str | None:
     """Write the batch's rows of some nodes, each with the one step that all rows of it state."""
     import polars as pl
 
-    if not arriving.note_rows:
-        return None
-    own = rows.filter(pl.col("place") >= 0).join(one.select("node", "stated"), on="node")
+    frame = counted.nodes.frame.with_columns(pl.Series("place", counted.nodes.row_numbers()))
+    own = frame.filter(pl.Series(present.index.labels(frame["node"]) < 0))
     if not len(own):
         return None
-    reading = arriving.coming.reading
-    step = pl.col("stated") if reading.rules.merges_ids else pl.coalesce("step", "stated")
-    chosen = own.select("node", step.alias("step"), "place")
-    return arriving.graph.workspace.write("rows", as_arrow(chosen, reading.schema))
+    return arriving.graph.workspace.write("rows", as_arrow(own, arriving.coming.reading.schema))
 
 
-def _sample(people: _People) -> tuple[Int32s, list[object]]:
+def _given(arriving: Arriving, ids: pl.Series) -> str:
+    """Write whom the batch names, once each."""
+    import polars as pl
+
+    return arriving.graph.workspace.write("given", as_arrow(pl.DataFrame({"node": ids.unique()})))
+
+
+def _sample(came: Arrivals) -> tuple[Int32s, list[object]]:
     """The steps and ids of some new nodes, spread over all of them."""
-    new, one = np.flatnonzero(people.new), people.frame
-    chosen = new[np.linspace(0, len(new) - 1, min(_SAMPLED, len(new))).astype(int)]
-    return one["step"].to_numpy()[chosen], one["node"].gather(chosen).to_list()
-
-
-class _People(NamedTuple):
-    """One row for each node of a part: what its rows state, and whether it is known already.
-
-    Attributes:
-        arriving: who is there, and rules.
-        frame: columns `node`, `stated` and `last` (steps of the batch, or null), `rows` and `place`
-            (how many of the batch, and the first), `waits`, `was` and `states` (steps, or
-            UNSTATED, before and now), `known`, and `step` (at which it would arrive).
-        there: who is in the graph already.
-        arrived: at which step each is in the graph, or will be.
-    """
-
-    arriving: Arriving
-    frame: pl.DataFrame
-    there: Mask
-    arrived: Int32s
-
-    @classmethod
-    def of(cls, arriving: Arriving, part: int, rows: pl.DataFrame) -> _People:
-        import polars as pl
-
-        graph = arriving.graph
-        one = _one_each(rows, merges=arriving.coming.reading.rules.merges_ids)
-        finder = arriving.labels.finder(part)
-        places = finder.places(one["node"])
-        there = places != UNKNOWN
-        label, stated = (
-            each[places] if len(each) else places for each in (finder.known, finder.stated)
-        )
-        waited = pl.col("waited").fill_null(UNSTATED)
-        was = pl.when(pl.Series(there)).then(pl.Series(stated, dtype=pl.Int32)).otherwise(waited)
-        states = pl.when("waits").then("waited").otherwise("stated").fill_null(UNSTATED)
-        frame = one.with_columns(
-            was=was,
-            known=pl.Series(there) | pl.col("waits"),
-            states=states,
-            step=pl.max_horizontal(states, pl.lit(graph.steps, pl.Int32)),
-        )
-        of_label = np.searchsorted(graph.node_offsets, label, side="right").astype(np.int32) - 1
-        return cls(arriving, frame, there, np.where(there, of_label, frame["step"].to_numpy()))
-
-    @property
-    def dropped(self) -> Mask:
-        """Who is left out: new, and without a time."""
-        if self.arriving.coming.undated != "drop":
-            return np.zeros(len(self.frame), np.bool_)
-        waits, undated = self.frame["waits"].to_numpy(), self.frame["stated"].is_null().to_numpy()
-        found: Mask = ~self.there & ~waits & undated
-        return found
-
-    @property
-    def new(self) -> Mask:
-        """Who arrives."""
-        return ~self.there & ~self.dropped
-
-    def _rules(self) -> dict[str, Mask]:
-        """Which nodes are what, by name."""
-        one, open_step = self.frame, self.arriving.graph.steps
-        known, agree = one["known"].to_numpy(), one["stated"].eq_missing(one["last"]).to_numpy()
-        dated = one["stated"].is_not_null().to_numpy()
-        stated, last = (one[c].fill_null(UNSTATED).to_numpy() for c in ("stated", "last"))
-        was = one["was"].to_numpy()
-        other = (
-            stated < was if self.arriving.coming.only_earlier else (stated != was) | (last != was)
-        )
-        redated = known & dated & other
-        return {
-            "undated": ~known & ~dated,
-            "moved": redated & (stated != self.arrived),
-            "past": ~known & dated & (stated < open_step),
-            "differing": ~known & ~agree,
-            "redated": redated,
-            "known": known & (one["rows"].to_numpy() > 0),
-            "new": ~known,
-        }
-
-    def counts(self) -> dict[str, int]:
-        """How many nodes are what, by name; and rows."""
-        rows, rules = self.frame["rows"].to_numpy(), self._rules()
-        numbers = {name: int(which.sum()) for name, which in rules.items()}
-        return numbers | {
-            "rows": int(rows.sum()), "undated_rows": int(rows[rules["undated"]].sum())
-        }  # fmt: skip
-
-    def first_rows(self, rows: pl.DataFrame) -> dict[str, int]:
-        """The first row of the batch that breaks each rule, by name."""
-        rules, places = self._rules(), self.frame["place"].fill_null(-1).to_numpy()
-        stated, was = (self.frame[c].fill_null(UNSTATED).to_numpy() for c in ("stated", "was"))
-        rules["moved"] &= stated != was
-        undated = (
-            self.frame["stated"].is_null().to_numpy()
-        )  # known or not: rows speak for themselves
-        rules["undated"] = undated & (self.frame["rows"].to_numpy() > 0)
-        found = {
-            name: int(places[rules[name]].min())
-            for name in ("undated", "moved", "past")
-            if rules[name].any()
-        }
-        if rules["differing"].any():
-            found["differing"] = _first_other(rows, self.frame["node"], rules["differing"])
-        return found
-
-
-def _one_each(rows: pl.DataFrame, *, merges: bool) -> pl.DataFrame:
-    """What the rows of each node state; rows that wait have places below zero, by batch."""
-    import polars as pl
-
-    step, place = pl.col("step"), pl.col("place")
-    last = step.min() if merges else step.max()
-    one = (
-        rows.filter(place >= 0)
-        .group_by("node")
-        .agg(step.min().alias("stated"), last.alias("last"), pl.len().alias("rows"), place.min())
-    )
-    before = (
-        rows.filter(place < 0)
-        .sort([place, step], descending=[True, False])  # the first batch counts
-        .group_by("node", maintain_order=True)
-        .agg(step.first().alias("waited"), pl.lit(value=True).alias("waits"))
-    )
-    found = one.join(before, on="node", how="full", coalesce=True)
-    return found.with_columns(pl.col("waits").fill_null(value=False), pl.col("rows").fill_null(0))
-
-
-def _first_other(rows: pl.DataFrame, nodes: pl.Series, chosen: Mask) -> int:
-    """The first row that states a later step than another of its node; there is one."""
-    import polars as pl
-
-    wanted = nodes.filter(pl.Series(chosen))
-    theirs = rows.filter(
-        pl.col("node").is_in(wanted.implode())
-        & pl.col("step").is_not_null()
-        & (pl.col("place") >= 0)
-    )
-    later = theirs.filter(pl.col("step") > pl.col("step").min().over("node"))
-    return int(later["place"].min())  # type: ignore[arg-type]
+    count = len(came.steps)
+    chosen = np.linspace(0, count - 1, min(_SAMPLED, count)).astype(int)
+    return came.steps[chosen], came.ids.gather(chosen).to_list()

@@ -1,19 +1,21 @@
-"""Resolving on the workers: batches of rows become people and steps, by `graph.resolving`.
+"""Resolving on the workers: batches of rows become people and steps, by `graph.intake.resolving`.
 
 What becomes of a row depends on that row alone, not on the batch that it is in. Rows that break a
-rule are left out and noted; the driver refuses the first of them.
+rule are left out and noted.
 """
 
 from __future__ import annotations
 
 import pickle
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial, reduce
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from graphveil.backends.spark.intake.aside import Broken
+from graphveil.backends.spark.intake.aside import together as all_broken
 from graphveil.backends.spark.intake.tables import SparkTable
 from graphveil.backends.spark.jobs import (
     FRAME,
@@ -35,9 +37,18 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
+    from graphveil.graph.intake.records import Table
+
 
 IDS = {"nodes": ("node",), "edges": ("source", "target")}
-_STAGES = 100  # attempts at one stage
+# The stages of the one intake: what a rule of a later one refuses has passed the earlier ones.
+READ = {"nodes": 0, "edges": 1}  # what a reader finds faulty
+ID = {"nodes": 2, "edges": 5}
+TIME = {"nodes": 3, "edges": 6}
+UNDATED, ARRIVING, SOURCE, TARGET, REVERSED = PASSED = 4, 7, 8, 9, 10
+
+
+NOBODY = 1 << 62  # a place beyond all
 
 
 @dataclass(frozen=True)
@@ -51,6 +62,7 @@ class Reading:
         text: whether ids are text; else whole numbers.
         beyond: whether a time after the end has the step after the last; else it is refused.
         day_first: whether 7/8/2021 is the 7th of August; None if nobody stated it.
+        awaited: the place from which on rows waited since an earlier batch.
     """
 
     kind: str
@@ -59,6 +71,7 @@ class Reading:
     text: bool
     beyond: bool = False
     day_first: bool | None = None
+    awaited: int = NOBODY
 
     @property
     def schema(self) -> pa.Schema:
@@ -76,67 +89,45 @@ class Reading:
         return f"{ids}, step int, place long"
 
 
-class RuleViolation(NamedTuple):
-    """The message about a row that breaks a rule."""
-
-    column: str
-    what: str
-    hint: str
-
-
 class Note(NamedTuple):
     """Findings about rows, besides their content.
 
     Attributes:
-        faults: the place of the first row that breaks each rule, by the rank of the rule.
+        broken: the rules that rows break, and which these are.
         trimmed: how many ids had blanks around them.
         respelled: how many had characters that show nothing, or letters in parts.
-        folded: how many times were in another zone.
+        folded: how many times were before the first step.
         texts: which columns of ids are text, as the one intake would keep them: a bit for each.
         spans: the first place of each batch, and how many rows it has.
     """
 
-    violations: dict[int, tuple[int, RuleViolation]]
-    trimmed: int
-    respelled: int
-    folded: int
-    texts: int
-    spans: list[tuple[int, int]]
+    broken: tuple[Broken, ...] = ()
+    trimmed: int = 0
+    respelled: int = 0
+    folded: int = 0
+    texts: int = 0
+    spans: tuple[tuple[int, int], ...] = ()
 
 
-NOTHING = Note({}, 0, 0, 0, 0, [])
+NOTHING = Note()
 
 
 def together(notes: Iterable[Note]) -> Note:
     """Several notes as one."""
     all_notes = [NOTHING, *notes]
-    violations: dict[int, tuple[int, RuleViolation]] = {}
-    for note in all_notes:
-        for rank, violation in note.violations.items():
-            violations[rank] = min(violation, violations.get(rank, violation))
     return Note(
-        violations,
+        all_broken(each for note in all_notes for each in note.broken),
         sum(note.trimmed for note in all_notes),
         sum(note.respelled for note in all_notes),
         sum(note.folded for note in all_notes),
         int(np.bitwise_or.reduce([note.texts for note in all_notes])),
-        [span for note in all_notes for span in note.spans],
+        tuple(span for note in all_notes for span in note.spans),
     )
-
-
-def resolved(table: SparkTable, reading: Reading) -> DataFrame:
-    """Every row that breaks no rule, with people for ids and a step for its time."""
-    return mapped(table.frame, partial(_resolve, reading), reading.columns)
-
-
-def _resolve(reading: Reading, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for frame in _frames(batches):
-        yield from read_rows(frame, reading)[0].to_batches()
 
 
 def asked(
     session: SparkSession,
-    table: SparkTable | None,
+    tables: Sequence[SparkTable],
     reading: Reading,
     address: Callable[[pa.Table], Parts],
     waiting: DataFrame | None,
@@ -145,20 +136,18 @@ def asked(
 
     Args:
         session: whose workers do it.
-        table: the batch.
+        tables: the batch.
         reading: how its rows become people and steps.
         address: the part of each row.
         waiting: rows that were resolved before, in the columns of `reading`.
     """
-    found = []
-    if table is not None:
-        found.append(mapped(table.frame, partial(_ask, reading, address), FRAME))
+    found = [mapped(each.frame, partial(_ask, reading, address), FRAME) for each in tables]
     if waiting is not None:
         names = waiting.select(*reading.schema.names)
         found.append(mapped(names, partial(_sort, reading.schema, address), FRAME))
     if not found:
         return session.createDataFrame([], FRAME)
-    return found[0] if len(found) == 1 else found[0].unionByName(found[1])
+    return reduce(lambda one, other: one.unionByName(other), found)
 
 
 def _ask(
@@ -198,58 +187,50 @@ def _frames(batches: Iterator[pa.RecordBatch]) -> Iterator[pl.DataFrame]:
 
 def read_rows(frame: pl.DataFrame, reading: Reading) -> tuple[pa.Table, Note]:
     """The rows of one batch that break no rule, and a note about the batch."""
-    violations: dict[int, tuple[int, RuleViolation]] = {}
-    spans = [(int(frame["place"][0]), len(frame))]
-    attempt = 0
+    import polars as pl
+
+    from graphveil.graph.intake.resolving import dated, persons
+
+    spans = ((int(frame["place"][0]), len(frame)),)
+    ids, kind = IDS[reading.kind], reading.kind
+    broken: list[Broken] = []
     while True:
-        stage = [0]
+        stage = READ[kind]
         try:
-            rows, note = _good(frame, reading, stage)
-            return rows, note._replace(violations=violations, spans=spans)
+            table = as_dates(frame, reading)
+            table.require_sound()
+            stage = ID[kind]
+            found = persons(table, ids, reading.rules)
+            stage = TIME[kind]
+            steps, folded = dated(table, reading.calendar, reading.beyond)
+            break
         except RecordError as refused:
             bad = np.zeros(len(frame), np.bool_)
             bad[refused.rows] = True
-            place = int(frame["place"].to_numpy()[bad].min())
-            rank = stage[0] * _STAGES + min(attempt, _STAGES - 1)
-            column = refused.place and refused.place.column
-            violation = RuleViolation(column or "", refused.what, refused.hint)
-            violations[rank] = min((place, violation), violations.get(rank, (place, violation)))
-            frame, attempt = frame.filter(_mask(~bad)), attempt + 1
+            places = frame["place"].to_numpy()[bad]
+            broken += Broken.of((stage, len(broken)), refused, places, reading.awaited)
+            frame = frame.filter(pl.Series(~bad))
+    form = pl.String if reading.text else pl.Int64
+    rows = pl.DataFrame(
+        [each.cast(form).alias(name) for each, name in zip(found.columns, ids, strict=True)]
+    ).with_columns(steps.cast(pl.Int32).alias("step"), frame["place"].cast(pl.Int64))
+    texts = _texts(found.columns)
+    note = Note(tuple(broken), found.trimmed, found.respelled, folded, texts, spans)
+    return as_arrow(rows, reading.schema), note
 
 
-def _mask(rows: np.ndarray) -> Any:
-    import polars as pl
-
-    return pl.Series(rows)
-
-
-def _good(frame: pl.DataFrame, reading: Reading, stage: list[int]) -> tuple[pa.Table, Note]:
-    """All rows resolved, or a RecordError; `stage` records the progress until then."""
+def as_dates(frame: pl.DataFrame, reading: Reading) -> Table:
+    """Rows with times that a calendar reads; those with others are marked."""
     import polars as pl
 
     from graphveil.graph.intake.records import Table
-    from graphveil.graph.intake.resolving import dated, persons
     from graphveil.records.dates import tidied
     from graphveil.records.options import ReadingOptions
 
-    ids = IDS[reading.kind]
     table = Table(frame, "", 0)
     if "time" in frame.columns and frame["time"].dtype == pl.String:
         table, _ = tidied(table, ReadingOptions(day_first=reading.day_first))
-        table.require_sound()
-    columns, trimmed, respelled = [], 0, 0
-    for column in ids:
-        stage[0] += 1
-        found = persons(table, (column,), reading.rules)
-        columns += found.columns
-        trimmed, respelled = trimmed + found.trimmed, respelled + found.respelled
-    stage[0] += 1
-    steps, folded = dated(table, reading.calendar, reading.beyond)
-    kind = pl.String if reading.text else pl.Int64
-    rows = pl.DataFrame(
-        [each.cast(kind).alias(name) for each, name in zip(columns, ids, strict=True)]
-    ).with_columns(steps.cast(pl.Int32).alias("step"), frame["place"].cast(pl.Int64))
-    return as_arrow(rows, reading.schema), Note({}, trimmed, respelled, folded, _texts(columns), [])
+    return table
 
 
 def _texts(columns: list[pl.Series]) -> int:
@@ -259,13 +240,6 @@ def _texts(columns: list[pl.Series]) -> int:
     return sum(
         1 << place for place, ids in enumerate(columns) if ids.dtype == pl.String and len(ids)
     )
-
-
-def refuse_faults(table: SparkTable, note: Note) -> None:
-    """Refuse the first row of the first rule that a table's rows break, if they do."""
-    if note.violations:
-        place, violation = note.violations[min(note.violations)]
-        raise table.refusal(place, *violation)
 
 
 # A calendar from the earliest time of a table on: for private, exact counting only.

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import unquote
+from uuid import uuid4
 
+from graphveil.backends.spark.graph import Workspace
 from graphveil.backends.spark.jobs import failing_as_ours
-from graphveil.errors import InputError, Place, RecordError
+from graphveil.errors import InputError, Place
+from graphveil.graph.intake.records import AWAITED
 from graphveil.records.columns import EDGES, NODES, match_columns
 
 if TYPE_CHECKING:
@@ -32,7 +35,8 @@ class SparkTable:
     Attributes:
         frame: the rows, which nobody has read yet.
         kind: "nodes" or "edges".
-        sources: what messages call the files, by their number in a place.
+        sources: what messages call the files, by their number in a place; there may be more
+            numbers than files.
         names: the user's names of our columns.
         numbered: whether rows have numbers, as those of Parquet files have.
     """
@@ -61,14 +65,28 @@ class SparkTable:
         number = row + 1 if self.numbered else None
         return Place(self.sources[file], number, self.names.get(column, column))
 
-    def refusal(self, place: int, column: str, what: str, hint: str) -> RecordError:
-        """The error that refuses a row; other bad rows are not counted."""
-        import numpy as np
+    @property
+    def end(self) -> int:
+        """A place behind all of its rows, and in front of those of a file that would follow."""
+        return len(self.sources) << _ROW_BITS
 
-        return RecordError(
-            what, place=self.place(place, column), hint=hint, rule=what, kind=self.kind,
-            rows=np.empty(0, np.int64),
-        )  # fmt: skip
+    def in_files(self, workspace: Workspace) -> SparkTable:
+        """The same rows, each with a place of its own: of a table without files, a copy."""
+        if self.numbered:
+            return self
+        from pyspark.sql import functions as F  # noqa: N812
+
+        address = workspace.for_spark(f"copy-{uuid4().hex}")
+        plain = [
+            F.col(ours).cast("string" if _name(kind.dataType) == "void" else kind.dataType)
+            for ours, kind in ((each, self.frame.schema[each]) for each in self.names)
+        ]
+        with failing_as_ours():
+            self.frame.select(*plain).write.parquet(address)
+            copy = self.frame.sparkSession.read.parquet(address)
+        files = tuple(sorted(copy.inputFiles()))
+        sources = self.sources * max(1, len(files))
+        return replace(self, frame=copy.withColumns({"place": _place(files)}), sources=sources)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,6 +118,18 @@ def table_at(
         called: the user's names of our columns, where they are other ones.
     """
     return table_of(read(session, where), where, kind, called)
+
+
+def awaited_table(session: SparkSession, files: Sequence[str], behind: int) -> SparkTable:
+    """Links that wait for somebody, from files of text; their places follow another table's."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    with failing_as_ours():
+        frame = session.read.schema("source string, target string, time string").parquet(*files)
+        placed = frame.withColumns({"place": _place(tuple(sorted(frame.inputFiles()))) + behind})
+    columns = {name: name for name in ("source", "target", "time")}
+    sources = ("",) * (behind >> _ROW_BITS) + (AWAITED,) * len(files)
+    return SparkTable(placed.select(*map(F.col, (*columns, "place"))), "edges", sources, columns)
 
 
 def table_of(

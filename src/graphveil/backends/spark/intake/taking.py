@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
 from graphveil.backends.spark.counters import colours_for
 from graphveil.backends.spark.graph import SparkGraph, Workspace
 from graphveil.backends.spark.intake.arrivals import Arrived, arrive
+from graphveil.backends.spark.intake.aside import Broken, together
 from graphveil.backends.spark.intake.label_index import LabelIndex, parts_for
 from graphveil.backends.spark.intake.links import LayoutTask, Linked, link
 from graphveil.backends.spark.intake.people import ArrivalRules
@@ -97,9 +99,11 @@ def extend(
         late: refuse records of closed steps, or let them "join" the first open one.
         day_first: whether 7/8/2021 is the 7th of August; None if nobody stated it.
     """
-    reading = Reading("nodes", graph.calendar, RecordRules(), graph.text_ids, day_first=day_first)
-    coming = ArrivalRules(reading, late, undated)
-    found = taken_in(SparkCluster(session), graph, (nodes, edges), coming)
+    rules = RecordRules(undated="refuse" if undated == "refuse" else "first")
+    reading = Reading("nodes", graph.calendar, rules, graph.text_ids, day_first=day_first)
+    coming = ArrivalRules(reading, late, drops_undated=undated == "drop")
+    given = [] if edges is None else [edges]
+    found = taken_in(SparkCluster(session), graph, (nodes, given), coming, strict=True)
     return Taken(found.graph, found.report)
 
 
@@ -135,8 +139,18 @@ class TakenIn(NamedTuple):
     @property
     def report(self) -> IntakeReport:
         """What became of all records."""
-        report = self.arrived.report
+        notes = [self.arrived.note] + ([] if self.linked is None else [self.linked.note])
+        spelled = IntakeReport(
+            trimmed_ids=sum(note.trimmed for note in notes),
+            respelled_ids=sum(note.respelled for note in notes),
+        )
+        report = self.arrived.report + spelled
         return report if self.linked is None else report + self.linked.report
+
+    @property
+    def broken(self) -> tuple[Broken, ...]:
+        """The rules that rows break, in the order of the one intake."""
+        return together([*self.arrived.broken, *(self.linked.broken if self.linked else ())])
 
     @property
     def last_step(self) -> int:
@@ -150,56 +164,81 @@ class TakenIn(NamedTuple):
         return self.arrived.texts, bool(ends & 1), bool(ends & 2)
 
 
+Tables: TypeAlias = "tuple[SparkTable, Sequence[SparkTable]]"
+
+
 def taken_in(
     cluster: SparkCluster,
     graph: SparkGraph,
-    tables: tuple[SparkTable, SparkTable | None] | None,
+    tables: Tables | None,
     coming: ArrivalRules,
     waiting: Waiting | None = None,
     *,
+    strict: bool = False,
     note_known: bool = False,
 ) -> TakenIn:
     """The graph with what waits and a batch appended, by the rules of `graph.appending`.
 
+    Rows that break a rule are left out.
+
     Args:
         cluster: whose workers do it.
         graph: what has arrived so far.
-        tables: the batch, nodes and edges; None if there is none.
+        tables: the batch: nodes, and several tables of edges; None if there is none.
         coming: its rules.
         waiting: what came before and is not in the graph yet.
+        strict: whether the first row that breaks a rule refuses the batch.
         note_known: whether to note which rows of the batch are sealed, or add nothing.
     """
-    nodes, edges = tables or (None, None)
+    nodes, edges = tables or (None, ())
     before = _index(cluster, graph, nodes, edges, waiting)
     arrived = arrive(
         cluster, before, graph, nodes, coming, waiting and waiting.nodes, note_rows=note_known
     )
+    if nodes is not None and any(each.past for each in arrived.parts):
+        _require_sound(arrived.broken, nodes, ())
+        arrived.require_open(nodes)
     steps = len(arrived.per_step)
     added = np.pad(arrived.per_step, (0, max(0, graph.steps - steps)))[graph.steps :]
     offsets = np.concatenate([graph.node_offsets, graph.nodes + np.cumsum(added)])
     grown = replace(graph, node_offsets=offsets, people=(*graph.people, *arrived.people))
-    if edges is None and waiting is None:
-        return TakenIn(with_steps(grown, np.zeros((3, 0), np.int64)), arrived, None)
-    index = before.extended(cluster, arrived.people).joined(arrived.dropped)
-    layout = LayoutTask(
-        replace(grown, people=()), graph.nodes, graph.steps, coming.late, note_known
-    )
-    reading = replace(coming.reading, kind="edges")
-    linked = link(cluster, index, layout, edges, reading, waiting and waiting.edges)
-    grown = with_steps(replace(grown, parts=(*graph.parts, *linked.parts)), linked.per_step)
-    return TakenIn(grown, arrived, linked)
+    if not edges and waiting is None:
+        found = TakenIn(with_steps(grown, np.zeros((3, 0), np.int64)), arrived, None)
+    else:
+        index = before.extended(cluster, arrived.people).joined(arrived.dropped)
+        layout = LayoutTask(
+            replace(grown, people=()), graph.nodes, graph.steps, coming.late, note_known,
+            graph.calendar.last_step if coming.ignores_end else None, coming.reading.awaited,
+        )  # fmt: skip
+        reading = replace(coming.reading, kind="edges")
+        linked = link(cluster, index, layout, edges, reading, waiting and waiting.edges)
+        grown = with_steps(replace(grown, parts=(*graph.parts, *linked.parts)), linked.per_step)
+        found = TakenIn(grown, arrived, linked)
+    if strict and nodes is not None:
+        _require_sound(found.broken, nodes, edges)
+        if found.linked is not None and edges:
+            found.linked.require_open(edges[0], layout)
+    return found
+
+
+def _require_sound(
+    broken: Sequence[Broken], nodes: SparkTable, edges: Sequence[SparkTable]
+) -> None:
+    """Refuse the rows that break the first rule of all, if any do."""
+    for first in broken[:1]:
+        raise first.error(nodes if first.kind == "nodes" else edges[-1 if first.awaited else 0])
 
 
 def _index(
     cluster: SparkCluster,
     graph: SparkGraph,
     nodes: SparkTable | None,
-    edges: SparkTable | None,
+    edges: Sequence[SparkTable],
     waiting: Waiting | None,
 ) -> LabelIndex:
     """The labels of all known nodes, in as many parts as known and new nodes need."""
     people = graph.nodes + (nodes.rows if nodes else 0) + (waiting.people if waiting else 0)
-    links = (edges.rows if edges else 0) + (waiting.links if waiting else 0)
+    links = sum(each.rows for each in edges) + (waiting.links if waiting else 0)
     parts = parts_for(people, links)
     empty = LabelIndex.of_nobody(graph.workspace, parts, text=graph.text_ids)
     return empty.extended(cluster, graph.people)

@@ -10,15 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.calendar.columns import texts_of
-from graphveil.calendar.times import values_of
 from graphveil.graph.groups import Groups
 from graphveil.graph.intake.appending import Intake, append
-from graphveil.graph.intake.arrivals import known_nodes, steps_of_labels
+from graphveil.graph.intake.arrivals import known_nodes, redated_nodes, steps_of_labels
 from graphveil.graph.intake.filtering import Filtered, LeftOut, filtered, listed
-from graphveil.graph.intake.identity import IdIndex, integers_or_text, look_alikes, shortest_form
+from graphveil.graph.intake.identity import IdIndex, look_alikes, shortest_form
 from graphveil.graph.intake.links import UNKNOWN_END, already_linked
-from graphveil.graph.intake.records import Table
+from graphveil.graph.intake.records import AWAITED, Table
 from graphveil.graph.intake.resolving import (
     Resolved,
     dated_only,
@@ -29,14 +27,20 @@ from graphveil.graph.intake.resolving import (
     until_end,
 )
 from graphveil.graph.promises import DegreeBound, HubBound, InOutBound
-from graphveil.graph.sequence import UNSTATED, GraphSequence
+from graphveil.graph.sequence import GraphSequence
 from graphveil.records.tables.table_file import joined
 from graphveil.study.ledger import BatchEntry, StoredTable
-from graphveil.study.records.findings import Findings, no_details
+from graphveil.study.records.findings import Findings, found_out, no_details
 from graphveil.study.records.local import segments
 from graphveil.study.records.local.cache import checkpoint
 from graphveil.study.records.local.cache.checkpoint import KeptGraph
-from graphveil.study.records.private_tables import read_table, write_list, write_table
+from graphveil.study.records.private_tables import (
+    LINK,
+    links_awaiting,
+    read_table,
+    write_list,
+    write_table,
+)
 from graphveil.study.records.record_store import AddOptions, Stored, rules_of
 
 if TYPE_CHECKING:
@@ -159,8 +163,6 @@ def grown(stored: Stored, found: Sealed, through: int) -> GraphSequence:
 
 
 MOST_TRIED = 2_000_000  # links, beyond which trying limits out would take longer than adding
-AWAITED = "the links that wait"  # where rows come from that earlier batches left
-_LINK = ("source", "target", "time")
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,7 +281,7 @@ def _awaited(stored: Stored) -> pl.DataFrame:
     newest = stored.ledger.batches[-1:]
     if newest and newest[0].awaiting is not None:
         return read_table(stored.folder.batches, newest[0].awaiting)
-    return pl.DataFrame(schema=dict.fromkeys(_LINK, pl.String))
+    return pl.DataFrame(schema=dict.fromkeys(LINK, pl.String))
 
 
 def _with_awaited(records: Records, awaited: pl.DataFrame) -> Records:
@@ -288,30 +290,16 @@ def _with_awaited(records: Records, awaited: pl.DataFrame) -> Records:
         return records
     ends = [shortest_form(awaited[end]) for end in ("source", "target")]
     table = Table(awaited.with_columns(ends), AWAITED)
-    return replace(records, edges=joined([records.edges, table], _LINK))
+    return replace(records, edges=joined([records.edges, table], LINK))
 
 
 def _still_awaiting(left_out: Sequence[LeftOut]) -> tuple[pl.DataFrame, tuple[LeftOut, ...]]:
     """All links that name somebody unknown; and what was set aside of the new records alone."""
-    import polars as pl
-
-    links = [_link_texts(each.table) for each in left_out if each.rule == UNKNOWN_END]
-    empty = pl.DataFrame(schema=dict.fromkeys(_LINK, pl.String))
-    awaiting = pl.concat([empty, *links]).unique(maintain_order=True)
+    awaiting = links_awaiting([each.table for each in left_out if each.rule == UNKNOWN_END])
     own = [
         replace(each, table=each.table.kept(~each.table.comes_from(AWAITED))) for each in left_out
     ]
     return awaiting, tuple(each for each in own if len(each))
-
-
-def _link_texts(table: Table) -> pl.DataFrame:
-    """Rows of links as text that says the same, whatever their source held them in."""
-    import polars as pl
-
-    frame = table.frame
-    ends = {end: integers_or_text(table, end).cast(pl.String) for end in ("source", "target")}
-    time = texts_of(values_of(frame["time"]) if "time" in frame.columns else [None] * len(frame))
-    return pl.DataFrame({**ends, "time": time}, schema=dict.fromkeys(_LINK, pl.String))
 
 
 def _last_step(grown: GraphSequence, given: Resolved, mentioned: NDArray[np.int32]) -> int:
@@ -327,24 +315,11 @@ def _last_step(grown: GraphSequence, given: Resolved, mentioned: NDArray[np.int3
 def _redated(
     sealed: GraphSequence, waiting: Resolved, given: Resolved, *, only_earlier: bool
 ) -> pl.DataFrame:
-    """Known nodes that come with another step, each with the earliest step it came with."""
-    import polars as pl
-
-    def label(step: int) -> str:
-        return "" if step == UNSTATED else sealed.calendar.label(step)
-
+    """Known nodes that come with another step."""
     ids, now = given.nodes.frame["node"], stated_steps(given.nodes)
     known = known_nodes(sealed, waiting.nodes, ids)
-    frame = pl.DataFrame({"node": ids.cast(pl.String), "was": known.stated, "now": now})
-    other = frame.filter(pl.Series(known.redated(now, only_earlier=only_earlier)))
-    earliest = other.sort("now").unique("node", keep="first", maintain_order=True)
-    return pl.DataFrame(
-        {
-            "finding": ["re-dated"] * len(earliest),
-            "node": earliest["node"],
-            "was": [label(step) for step in earliest["was"].to_list()],
-            "now": [label(step) for step in earliest["now"].to_list()],
-        }
+    return found_out(
+        "re-dated", redated_nodes(known, ids, now, sealed.calendar, only_earlier=only_earlier)
     )
 
 
@@ -366,9 +341,7 @@ def _relabelled(
     nodes = ids.cast(pl.String).gather(rows)
     kinds = dict.fromkeys(("node", "was", "now"), pl.String)
     found = pl.DataFrame({"node": nodes, "was": was, "now": is_now}, schema=kinds)
-    return found.unique(maintain_order=True).select(
-        pl.lit("other labels").alias("finding"), "node", "was", "now"
-    )
+    return found_out("other labels", found.unique(maintain_order=True))
 
 
 def _vanished(grown: GraphSequence, mentioned: NDArray[np.int32]) -> pl.DataFrame:
@@ -378,6 +351,4 @@ def _vanished(grown: GraphSequence, mentioned: NDArray[np.int32]) -> pl.DataFram
     gone = np.ones(grown.nodes, np.bool_)
     gone[mentioned] = False
     nodes = pl.DataFrame({"node": grown.ids.filter(pl.Series(gone)).cast(pl.String)})
-    return nodes.select(
-        pl.lit("no longer listed").alias("finding"), "node", was=pl.lit(""), now=pl.lit("")
-    )
+    return found_out("no longer listed", nodes)

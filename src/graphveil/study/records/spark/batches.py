@@ -157,37 +157,30 @@ class Order(NamedTuple):
     Attributes:
         cuts: the first place of each file but the first.
         files: how many there are.
-        numbered: whether rows have places of their own; else any file will do.
     """
 
     cuts: tuple[int, ...]
     files: int
-    numbered: bool
 
     @classmethod
-    def of(cls, spans: Sequence[tuple[int, int]], *, numbered: bool) -> Order:
+    def of(cls, spans: Sequence[tuple[int, int]]) -> Order:
         """As many files as are needed for some rows.
 
         Args:
             spans: the first place of each of many runs of rows, and how many rows it has.
-            numbered: whether rows have places of their own.
         """
         total = sum(rows for _, rows in spans)
         files = max(1, ceil(total / WHOLE))
-        if not numbered:
-            return cls((), files, numbered)
         cuts: list[int] = []
         before = 0
         for first, rows in sorted(spans):
             while len(cuts) + 1 < files and before + rows > (len(cuts) + 1) * WHOLE:
                 cuts.append(first + (len(cuts) + 1) * WHOLE - before)
             before += rows
-        return cls(tuple(cuts), files, numbered)
+        return cls(tuple(cuts), files)
 
     def file(self, rows: pa.Table) -> Parts:
         """The number of the file of each row."""
-        if not self.numbered:
-            return np.arange(rows.num_rows) % self.files
         places = rows["place"].to_numpy()
         files: Parts = np.searchsorted(self.cuts, places, side="right").astype(np.int64)
         return files
@@ -263,22 +256,22 @@ def _places() -> pa.Schema:
 def write_edges(
     cluster: SparkCluster,
     target: Target,
-    table: SparkTable | None,
+    tables: Sequence[SparkTable],
     reading: Reading,
     known: DataFrame | None,
 ) -> StoredTable:
-    """Write the rows of a table of edges.
+    """Write the rows of tables of edges.
 
     Args:
         cluster: whose workers do it.
         target: where they go.
-        table: that has them; None if there is none.
+        tables: that have them.
         reading: how they become people and steps.
-        known: the places of those that are sealed; None if there are none.
+        known: the places of those that are sealed, or left out; None if there are none.
     """
-    if table is None:
+    if not tables:
         return target.in_place([])
-    rows = asked(cluster.session, table, reading, target.order.file, None).filter("not note")
+    rows = asked(cluster.session, tables, reading, target.order.file, None).filter("not note")
     if known is not None:
         rows = rows.unionByName(mapped(known, partial(_send_known, target), FRAME))
     with failing_as_ours():

@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
 
 from graphveil.backends.spark.engine import SparkEngine
-from graphveil.backends.spark.intake.arrivals import each_node, everybody
+from graphveil.backends.spark.graph import Workspace
+from graphveil.backends.spark.intake.arrivals import everybody, nodes_at
+from graphveil.backends.spark.intake.aside import MOST_LISTED, PlacedRows, left_out, rows_at
 from graphveil.backends.spark.intake.people import ArrivalRules
-from graphveil.backends.spark.intake.resolving import Reading, resolved
-from graphveil.backends.spark.intake.tables import SparkTable, TableRecords
-from graphveil.backends.spark.intake.taking import TakenIn, Waiting, taken_in
+from graphveil.backends.spark.intake.resolving import (
+    NOTHING,
+    PASSED,
+    Note,
+    Reading,
+    as_dates,
+    read_rows,
+    together,
+)
+from graphveil.backends.spark.intake.tables import SparkTable, TableRecords, awaited_table
+from graphveil.backends.spark.intake.taking import Tables, TakenIn, Waiting, taken_in
 from graphveil.backends.spark.jobs import SparkCluster, failing_as_ours, mapped
-from graphveil.errors import ParameterError
-from graphveil.graph.sequence import UNSTATED
-from graphveil.study.records.findings import Findings, no_details
+from graphveil.graph.intake.filtering import LeftOut, listed
+from graphveil.graph.intake.records import IntakeReport
+from graphveil.graph.promises import HubBound
+from graphveil.study.records.findings import Findings, found_out, no_details
+from graphveil.study.records.local.batches import MOST_TRIED
+from graphveil.study.records.private_tables import links_awaiting, write_list, write_table
 from graphveil.study.records.record_store import AddOptions, Stored, rules_of
 from graphveil.study.records.spark import batches
 from graphveil.study.records.spark.batches import Form, Order, Target
+from graphveil.study.records.spark.files import require_unchanged
 from graphveil.whole_files import clear_leftovers
 
 if TYPE_CHECKING:
@@ -30,8 +47,6 @@ if TYPE_CHECKING:
     from graphveil.backends.spark.graph import SparkGraph
     from graphveil.study.ledger import StoredTable
 
-MOST_LISTED = 100_000  # records that are listed one by one
-
 
 @dataclass(frozen=True, eq=False)
 class SparkValidatedBatch:
@@ -40,9 +55,10 @@ class SparkValidatedBatch:
     stored: Stored
     sealed: SparkGraph = field(repr=False)
     cluster: SparkCluster = field(repr=False)
-    given: TableRecords = field(repr=False)
+    edges: Sequence[SparkTable] = field(repr=False)
     reading: Reading = field(repr=False)
     found: TakenIn = field(repr=False)
+    awaiting: pl.DataFrame = field(repr=False)
     findings: Findings
 
     @property
@@ -52,38 +68,37 @@ class SparkValidatedBatch:
 
     def write(self, number: int) -> dict[str, Any]:
         """Write it as the batch of this number: what the sealed graph does not have."""
-        home = self.stored.folder.batches
+        home, skipped = self.stored.folder.batches, self.findings.skipped
         clear_leftovers(home)  # here is the one writer, since the database has let it in
         nodes = self._write_nodes(home, f"{number:04}-nodes")
         edges = self._write_edges(home, f"{number:04}-edges")
         files = {"nodes": nodes.to_data(), "edges": edges.to_data()}
-        newest = self.stored.ledger.batches[-1:]
-        if newest and newest[0].awaiting is not None:  # only the local engine looks at these
-            files["awaiting"] = newest[0].awaiting.to_data()
+        if skipped:
+            files["skipped"] = write_list(home, f"{number:04}-skipped", listed(skipped)).to_data()
+        if len(self.awaiting):
+            files["awaiting"] = write_table(home, f"{number:04}-awaiting", self.awaiting).to_data()
         return files
 
     def _write_nodes(self, home: Path, stem: str) -> StoredTable:
         """Rows of nodes that are not sealed, each with the one step that all rows of it state."""
         arrived, (text, _, _) = self.found.arrived, self.found.texts
-        order = Order.of(arrived.note.spans, numbered=self.given.nodes.numbered)
+        order = Order.of(arrived.note.spans)
         target = Target(home, stem, Form((("node", text),)), order, self.reading.schema)
         files = [each.rows for each in arrived.parts if each.rows is not None]
         return batches.write_nodes(self.cluster, self.sealed.workspace, target, files)
 
     def _write_edges(self, home: Path, stem: str) -> StoredTable:
-        """Rows of unsealed edges; rows without places cannot be distinguished, and all remain."""
+        """Rows of edges that are not sealed, and were not left out."""
         linked, (_, source, target_text) = self.found.linked, self.found.texts
-        edges, reading = self.given.edges, replace(self.reading, kind="edges")
-        numbered = edges is not None and edges.numbered
-        spans = [] if linked is None else linked.note.spans
+        reading = replace(self.reading, kind="edges")
+        spans = () if linked is None else linked.note.spans
         form = Form((("source", source), ("target", target_text)))
-        order = Order.of(spans, numbered=numbered)
-        target = Target(home, stem, form, order, reading.schema)
+        target = Target(home, stem, form, Order.of(spans), reading.schema)
         known = None
-        if linked is not None and linked.known and numbered:
+        if linked is not None and linked.known:
             files = map(self.sealed.workspace.for_spark, linked.known)
             known = self.cluster.session.read.schema("place long").parquet(*files)
-        return batches.write_edges(self.cluster, target, edges, reading, known)
+        return batches.write_edges(self.cluster, target, self.edges, reading, known)
 
 
 def candidate(
@@ -107,101 +122,208 @@ def candidate(
         options: what their steward says about them.
         text: whether any id so far is text.
     """
-    _require_possible(options)
+    import polars as pl
+
     cluster, promise = engine.cluster, stored.promise
     assert isinstance(cluster, SparkCluster), "tables are read by a session"
-    rules = rules_of(promise.records, options.undated)
-    reading = Reading("nodes", promise.calendar, rules, text=True, day_first=given.day_first)
-    only_earlier = promise.records.merges_ids and not options.complete
-    undated = "drop" if options.undated == "drop" else rules.undated
-    coming = ArrivalRules(reading, "join", undated, only_earlier)
-    tables = given.nodes, given.edges
-    found = taken_in(cluster, sealed, tables, coming, waiting, note_known=True)
-    grown, report = found.graph, found.report
-    about = _About(cluster, sealed, found, given.nodes, coming)
-    details = [no_details()]
-    if report.redated_nodes:
-        details.append(about.redated())
+    records = _given(cluster, stored, sealed.workspace, given)
+    reading = Reading(
+        "nodes", promise.calendar, rules_of(promise.records, options.undated), text=True,
+        beyond=options.ignore_after_end, day_first=given.day_first, awaited=records.behind,
+    )  # fmt: skip
+    coming = ArrivalRules(
+        reading, "join", options.undated == "drop", options.ignore_after_end,
+        only_earlier=promise.records.merges_ids and not options.complete,
+    )  # fmt: skip
+    found = taken_in(
+        cluster, sealed, records.tables, coming, waiting, strict=options.strict, note_known=True
+    )
+    about = _About(cluster, sealed, found, records, reading)
+    aside = about.set_aside()
+    grown, report = found.graph, about.report(aside)
+    details = [no_details(), about.redated()]
     if options.complete:
         details.append(about.vanished())
     bound = promise.degree_bound
     cut = all(each.projection is not None for each in promise.series)  # then nobody loses more
     beyond = 0 if bound.checked or cut else engine.people_beyond(grown, bound)
-    edges, whole = int(grown.edges.sum()), options.complete
+    total, whole = int(grown.edges.sum()), options.complete
     findings = Findings(
         intake=report,
         vanished_nodes=grown.nodes - report.nodes_added - report.known_nodes if whole else 0,
-        vanished_edges=edges - report.edges_added - report.known_edges if whole else 0,
+        vanished_edges=total - report.edges_added - report.known_edges if whole else 0,
         alike_ids=about.alike() if text or found.texts[0] else 0,
         keeps_bound=engine.keeps_bound(grown, bound) if bound.checked else not beyond,
         people_beyond=beyond,
-        details=_sorted(details),
+        details=pl.concat(details).sort("finding", "node"),
+        skipped=aside.left_out,
+        awaiting=len(aside.awaiting),
+        given=(records.nodes.rows, records.edges.rows if records.edges else 0),
+        uncounted=_uncounted(stored, grown, engine),
+        links=total,
     )
-    return SparkValidatedBatch(stored, sealed, cluster, given, reading, found, findings)
+    return SparkValidatedBatch(
+        stored, sealed, cluster, records.tables[1], reading, found, aside.awaiting, findings
+    )
 
 
-def _require_possible(options: AddOptions) -> None:
-    """Refuse what would need rows one by one."""
-    if options.ignore_after_end:
-        raise ParameterError(
-            "ignore-after-end", "is for files that the local engine reads",
-            hint="Leave such rows out of the table, or of a view of it, and name that.",
-        )  # fmt: skip
+def _uncounted(stored: Stored, grown: SparkGraph, engine: SparkEngine) -> dict[str, int]:
+    """How many links are not counted, where there may be hubs: the one limit that Spark knows."""
+    bound, links = stored.promise.degree_bound, int(grown.edges.sum())
+    if not stored.ledger.is_open or links > MOST_TRIED:
+        return {}
+    if not isinstance(bound, HubBound) or not any(bound.hubs):
+        return {}
+    return {bound.within.brief: links - int(engine.counted_part(grown, bound).edges.sum())}
 
 
-def _sorted(details: list[pl.DataFrame]) -> pl.DataFrame:
-    import polars as pl
+class _Given(NamedTuple):
+    """The tables of a batch: nodes, edges, and the links that waited since earlier batches."""
 
-    return pl.concat(details).sort("finding", "node")
+    nodes: SparkTable
+    edges: SparkTable | None
+    awaited: SparkTable | None
+
+    @property
+    def behind(self) -> int:
+        """The place at which those begin that waited."""
+        return self.edges.end if self.edges else 0
+
+    @property
+    def tables(self) -> Tables:
+        """As they are taken in."""
+        return self.nodes, [each for each in (self.edges, self.awaited) if each is not None]
+
+    def of(self, kind: str, *, awaited: bool) -> SparkTable | None:
+        """One of them."""
+        return self.nodes if kind == "nodes" else self.awaited if awaited else self.edges
+
+
+def _given(
+    cluster: SparkCluster, stored: Stored, workspace: Workspace, records: TableRecords
+) -> _Given:
+    """The tables of some records, each row with a place of its own."""
+    nodes = records.nodes.in_files(workspace)
+    edges = None if records.edges is None else records.edges.in_files(workspace)
+    newest, home = stored.ledger.batches[-1:], stored.folder.batches
+    if not newest or newest[0].awaiting is None:
+        return _Given(nodes, edges, None)
+    files = newest[0].awaiting.files
+    require_unchanged(cluster, home, files)
+    paths = [(home / file.name).as_uri() for file in files]
+    awaited = awaited_table(cluster.session, paths, edges.end if edges else 0)
+    return _Given(nodes, edges, awaited)
+
+
+class _Aside(NamedTuple):
+    """What was set aside of the new records, and all links that name somebody unknown.
+
+    And how the rows that were set aside after they had been read are spelled.
+    """
+
+    left_out: tuple[LeftOut, ...]
+    awaiting: pl.DataFrame
+    spelled: Note
 
 
 @dataclass(frozen=True, eq=False)
 class _About:
-    """What there is to look into about some nodes."""
+    """What there is to look into about some records."""
 
     cluster: SparkCluster
     sealed: SparkGraph
     found: TakenIn
-    nodes: SparkTable
-    coming: ArrivalRules
+    given: _Given
+    reading: Reading
+
+    def set_aside(self) -> _Aside:
+        """The rows that break a rule, read again for the list."""
+        broken, strangers = self.found.broken, self._strangers()
+        rows: dict[tuple[str, bool], PlacedRows] = {}
+        for kind, awaited in (("nodes", False), ("edges", False), ("edges", True)):
+            table = self.given.of(kind, awaited=awaited)
+            if table is not None:
+                own = [b.places for b in broken if (b.kind, b.awaited) == (kind, awaited)]
+                places = np.concatenate([*own, strangers if kind == "edges" else strangers[:0]])
+                found = rows_at(self.cluster.session, self.sealed.workspace, table, places)
+                rows[kind, awaited] = replace(
+                    found, frame=as_dates(found.frame, self.reading).frame
+                )
+        links = [
+            each.kept(np.isin(each.row_numbers(), strangers))
+            for (kind, _), each in rows.items()
+            if kind == "edges"
+        ]
+        return _Aside(
+            tuple(left_out(each, rows[each.kind, False]) for each in broken if not each.awaited),
+            links_awaiting(links),
+            together(self._spelled(kind, each, strangers) for (kind, _), each in rows.items()),
+        )
+
+    def _strangers(self) -> NDArray[np.int64]:
+        """The places of links that name somebody unknown."""
+        linked, workspace = self.found.linked, self.sealed.workspace
+        names = () if linked is None else linked.strangers
+        found = [workspace.read(name)["place"].to_numpy() for name in names]
+        return np.concatenate([np.empty(0, np.int64), *found])
+
+    def _spelled(self, kind: str, rows: PlacedRows, strangers: NDArray[np.int64]) -> Note:
+        """What was noted of rows that passed what rows are asked one by one, and then failed."""
+        own = [each.places for each in self.found.broken if each.rank[0] in PASSED]
+        chosen = rows.kept(np.isin(rows.row_numbers(), np.concatenate([strangers, *own])))
+        if not len(chosen.frame):
+            return NOTHING
+        frame = chosen.frame.with_columns(place=chosen.row_numbers())
+        return read_rows(frame, replace(self.reading, kind=kind))[1]
+
+    def report(self, aside: _Aside) -> IntakeReport:
+        """What became of the rows that were not set aside."""
+        report, awaited = self.found.report, self.given.awaited
+        again = sum(each.rows for each in self.found.broken if each.awaited)
+        return replace(
+            report,
+            trimmed_ids=report.trimmed_ids - aside.spelled.trimmed,
+            respelled_ids=report.respelled_ids - aside.spelled.respelled,
+            folded_nodes=report.folded_nodes - aside.spelled.folded,
+            awaited_edges=0 if awaited is None else awaited.rows - again,
+        )
 
     def redated(self) -> pl.DataFrame:
         """Known nodes that come with another step, each with the earliest one it came with."""
-        one = each_node(self.cluster.session, self.sealed, self.found.arrived)
-        differs = "stated < was" if self.coming.only_earlier else "stated <> was or last <> was"
-        # Of a node that states its own step and a later one, the later is the other one.
-        now = "if(stated <> was, stated, last) as now"
-        other = one.filter(f"known and stated is not null and ({differs})")
-        rows = self._collected(other.selectExpr("node", "was", now))
-        label = self.sealed.calendar.label
-        steps = [("" if was == UNSTATED else label(was), label(now)) for _, was, now in rows]
-        return _details("re-dated", [row[0] for row in rows], steps)
+        import polars as pl
+
+        parts = [each.redated for each in self.found.arrived.parts if each.redated is not None]
+        every = pl.concat(parts) if parts else no_details()
+        return found_out("re-dated", every.sort("node").head(MOST_LISTED))
 
     def vanished(self) -> pl.DataFrame:
         """Nodes that records do not mention, although they are declared complete."""
-        given = resolved(self.nodes, self.coming.reading).select("node")
+        import polars as pl
+
         everyone = everybody(self.cluster.session, self.found.graph)
-        rows = self._collected(everyone.join(given, "node", "anti"))
-        return _details("no longer listed", [row[0] for row in rows], [("", "")] * len(rows))
+        missing = everyone.join(self._named(), "node", "anti").orderBy("node").limit(MOST_LISTED)
+        with failing_as_ours():
+            rows = pl.DataFrame(missing.toArrow())
+        return found_out("no longer listed", rows)
+
+    def _named(self) -> DataFrame:
+        """Whom the records name, once each."""
+        files = [each.given for each in self.found.arrived.parts if each.given is not None]
+        return nodes_at(self.cluster.session, self.sealed, files)
 
     def alike(self) -> int:
         """How many ids look like another one; see `look_alikes`."""
         from pyspark.sql import functions as F  # noqa: N812
 
-        given = resolved(self.nodes, self.coming.reading).select("node").distinct()
         everyone = everybody(self.cluster.session, self.found.graph)
         looks = [
             mapped(frame, _looks, "look string").groupBy("look").count()
-            for frame in (given, everyone)
+            for frame in (self._named(), everyone)
         ]
         both = looks[0].withColumnRenamed("count", "own").join(looks[1], "look")
         with failing_as_ours():
             rows = both.filter("count > 1").agg(F.sum("own")).collect()
         return int(rows[0][0] or 0)
-
-    def _collected(self, rows: DataFrame) -> list[Any]:
-        with failing_as_ours():
-            return rows.orderBy("node").limit(MOST_LISTED).collect()
 
 
 def _looks(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
@@ -214,11 +336,3 @@ def _looks(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             ids = pl.DataFrame(batch)["node"]
             frame = pl.DataFrame({"look": looks(ids)})
             yield from frame.to_arrow(compat_level=pl.CompatLevel.oldest()).to_batches()
-
-
-def _details(finding: str, nodes: list[str], steps: list[tuple[str, str]]) -> pl.DataFrame:
-    import polars as pl
-
-    columns = {"finding": [finding] * len(nodes), "node": nodes}
-    columns |= {"was": [was for was, _ in steps], "now": [now for _, now in steps]}
-    return pl.DataFrame(columns, schema=no_details().schema)

@@ -101,9 +101,10 @@ class SparkRecordStore:
         waiting = batches.load(self.cluster, stored, sealed.graph.steps)
         graph = sealed.graph
         if waiting.records is not None:
-            reading = Reading("nodes", graph.calendar, RecordRules(), text=True)
+            rules = RecordRules(undated="first")
+            reading = Reading("nodes", graph.calendar, rules, text=True)
             due = batches.until(waiting.records, through)
-            coming = ArrivalRules(reading, "join", "first")
+            coming = ArrivalRules(reading, "join")
             graph = taken_in(self.cluster, graph, None, coming, due).graph
         graph = with_steps(graph, np.zeros((3, through + 1), np.int64))
         return SparkGrown(self, stored, sealed, graph, text=sealed.text or waiting.text)

@@ -117,7 +117,12 @@ def _message(error: BaseException) -> str:
     if isinstance(error, OSError):
         where = f"{error.filename}: " if error.filename else ""
         return f"{where}{error.strerror or error}."
-    return error.worded(HINTS) if isinstance(error, GraphveilError) else unexpected(error)
+    if not isinstance(error, GraphveilError):
+        return unexpected(error)
+    said = error.worded(HINTS)
+    if isinstance(error, ParameterError):  # which has the name that Python has for it
+        return said.replace(error.parameter, error.parameter.replace("_", "-"), 1)
+    return said
 
 
 def _interruption_behind(leaving: BaseException) -> KeyboardInterrupt | None:

@@ -173,7 +173,34 @@ SESSION = Example(
     [("S1", "S2"), ("S1", "S3")],
     False,
 )
+GODATA = Example(
+    "godata",
+    ("cases.csv", "contacts.csv", "relationships.csv"),
+    ReadingOptions(time="Date of onset,Date of reporting"),
+    [
+        ("0a1f-01", "2021-02-27"),
+        ("0a1f-02", "2021-03-06"),
+        ("0a1f-03", "2021-03-20"),
+        ("0a1f-05", "2021-03-02"),
+        ("0a1f-06", "2021-03-10"),
+    ],
+    [("0a1f-01", "0a1f-05"), ("0a1f-01", "0a1f-02"), ("0a1f-02", "0a1f-06")],
+    None,
+)
+MATRIX = Example(
+    "matrix",
+    ("distances.csv",),
+    ReadingOptions(time_from_id="|2", max_distance="0.015"),
+    [
+        ("V1|2019-03-02", "2019-03-02"),
+        ("V2|2020-01-20", "2020-01-20"),
+        ("V3|2020-09-05", "2020-09-05"),
+        ("V4", None),
+    ],
+    [("V1|2019-03-02", "V2|2020-01-20"), ("V2|2020-01-20", "V3|2020-09-05")],
+    False,
+)
 EXAMPLES = (
     *(PAIR, HIVTRACE, COMPACT, MICROBETRACE, SNAP, TEMPORAL, GRAPHML, LINELIST, CONTACTS),
-    *(GEXF, PAJEK, SESSION),
+    *(GEXF, PAJEK, SESSION, GODATA, MATRIX),
 )

@@ -23,7 +23,7 @@ LONGEST_MESSAGE = 300
 def said(example: Example) -> list[str]:
     """The options of an example, as the shell takes them."""
     options, words = example.options, []
-    for name in ("time", "edge_time", "max_distance"):
+    for name in ("time", "time_from_id", "edge_time", "max_distance"):
         if getattr(options, name) is not None:
             words += [f"--{name.replace('_', '-')}", getattr(options, name)]
     words += [word for each in options.where for word in ("--where", each)]

@@ -209,6 +209,7 @@ def _cell(text: str) -> Any:
 
 CONTAINERS: dict[str, Callable[[Sequence[Path], Path], list[Path | str]]] = {
     "workbook": _as_workbook,
+    "matrix in a workbook": _as_workbook,
     "database": _as_database,
     "duckdb": _as_duckdb,
     "r": _as_r_data,

@@ -13,6 +13,7 @@ from graphveil.graph.intake.rules import RecordRules
 from graphveil.records import ReadingOptions
 
 PLAIN_IDS = ["1", "2", "3", "10", "7", "07", "-5", "a1", "b2", "B2", "c3", "p 4", "q5|S1", "q5|S2"]
+PLAIN_IDS += ["r6|2003", "r6|2004-05|x"]
 ODD_IDS = [
     "9" * 19, "-" + "8" * 20, "Zo\u00eb1", "Zoe\u03081", "a\u200b1", "\ufeffa1", " a1 ", "x,6",
     "x;6", 'h"7', "NA", "none", "2001-05", "node", "source", "#8", "t\tb9", "e\u2028z1", "id1",
@@ -31,8 +32,8 @@ LINK_STYLES = ["quoted", "stray", "loose", "wide", "directed", "removed"]
 TIMES = dict.fromkeys(["microbetrace", "linelist", "graphml", "contacts", "gexf"], "when")
 HELD = ("workbook", "database", "duckdb", "r", "parquet")
 TIMES |= dict.fromkeys(["microbetrace-session", *HELD], "when")
-TIMES |= {"hivtrace": "dx"}
-MEASURED = ("contacts", "microbetrace-session", *HELD)
+TIMES |= {"hivtrace": "dx", "godata": "when"}
+MEASURED = ("contacts", "microbetrace-session", "matrix", *HELD)
 TEXTS = ("pair", "microbetrace", "contacts", "linelist")  # may be UTF-16
 FORMATS_OF = {  # each way, and the registered formats that it goes through
     "pair": ("pair",),
@@ -50,6 +51,9 @@ FORMATS_OF = {  # each way, and the registered formats that it goes through
     "gexf": ("gexf",),
     "pajek": ("pajek",),
     "microbetrace-session": ("microbetrace-session",),
+    "godata": ("godata",),
+    "matrix and nodes": ("matrix", "pair"),
+    "matrix in a workbook": ("matrix", "contacts"),
     **dict.fromkeys(HELD, ("contacts",)),
     "rows": (),
     "arrays": (),
@@ -186,8 +190,10 @@ def reading_options(chance: random.Random, way: str) -> ReadingOptions:
     first = way.partition(" ")[0]
     edge_time = "met" if first == "hivtrace" and chance.random() < 0.5 else None
     named = TIMES.get(first)
+    in_ids = chance.random() < 0.1
     return ReadingOptions(
-        time=chance.choice([named, f"{named},more"]) if named else None,
+        time=chance.choice([named, f"{named},more"]) if named and not in_ids else None,
+        time_from_id=chance.choice(["|2", "|-1"]) if in_ids else None,
         edge_time=edge_time,
         max_distance="0.015" if first in MEASURED else None,
         where=(chance.choice(CONDITIONS),) if named and chance.random() < 0.3 else (),

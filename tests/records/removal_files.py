@@ -321,6 +321,55 @@ def _session(case: Case) -> Written:
     return written
 
 
+def _godata(case: Case) -> Written:
+    """Deleted links are in it, and marked."""
+    written = Written()
+    _node_list(written, case, "cases.csv", "ID,when,more,Case ID,Date of reporting")
+    lines: list[tuple[str, Sequence[str]]] = [
+        ("Source.UID,Target.UID,Deleted,time".replace(",", case.separator), ())
+    ]
+    for each in case.links:
+        cells = [each.source, each.target, str(each.style == "removed").lower(), each.time]
+        lines.append((_row(cells, each.style, case.separator), (each.source, each.target)))
+    written.lines("relationships.csv", lines)
+    return written
+
+
+STEADY = Node("steady", "2002")  # in every matrix: one of nobody would not be recognised
+
+
+def _matrix_and_nodes(case: Case) -> Written:
+    case = replace(case, nodes=(*case.nodes, STEADY))
+    return _nodes_beside(case, _matrix(case))
+
+
+def _matrix(case: Case) -> Written:
+    """A row and a column for each person, in one order; what is not measured is empty."""
+    people = [node for node in case.nodes if node.style != "blank"]
+    near = {(each.source, each.target): each.distance for each in reversed(case.links)}
+    written, separator = Written(), case.separator
+    lines: list[tuple[str, Sequence[str]]] = [
+        (_row(["", *(node.name for node in people)], "plain", separator), ())
+    ]
+    for node in people:
+        cells = [near.get((node.name, other.name), "") for other in people]
+        named = [other.name for other, cell in zip(people, cells, strict=True) if cell]
+        lines.append((_row([node.name, *cells], node.style, separator), (node.name, *named)))
+    written.lines("matrix.csv", lines)
+    return written
+
+
+def _matrix_sheet(case: Case) -> Written:
+    """The same in a workbook, beside a list of the people."""
+    people = (replace(n, style="plain") for n in case.nodes if n.style != "blank")
+    plain = replace(case, nodes=(*people, STEADY), separator=",")
+    written = _matrix(plain)
+    _node_list(written, plain, "nodes.csv", "case_id,time,more")
+    owners = {(f"book.xlsx#{name.removesuffix('.csv')}", row): names
+              for (name, row), names in written.owners.items()}  # fmt: skip
+    return Written(written.files, owners)
+
+
 WRITERS: dict[str, Callable[[Case], Written]] = {
     "pair": _pair,
     "hivtrace": _hivtrace,
@@ -337,6 +386,9 @@ WRITERS: dict[str, Callable[[Case], Written]] = {
     "gexf": _gexf,
     "pajek": _pajek,
     "microbetrace-session": _session,
+    "godata": _godata,
+    "matrix and nodes": _matrix_and_nodes,
+    "matrix in a workbook": _matrix_sheet,
     "workbook": _sheets,
     "database": lambda case: _tables(case, "sqlite:cases.db#{}"),
     "duckdb": lambda case: _tables(case, "duckdb:cases.db#{}"),

@@ -16,12 +16,13 @@ from graphveil.records.format import Format, register, registered
 
 FORMATS = registered()
 PLAIN = ReadingOptions()
-ALSO = {("linelist", "contacts")}  # formats that read others' lists of people, if one insists
+# Formats that read others' lists of people, if one insists.
+ALSO = {("linelist", "contacts"), ("godata", "microbetrace")}
 
 
 def test_there_are_examples_of_every_format() -> None:
     assert {example.format for example in EXAMPLES} == set(FORMATS)
-    assert len(FORMATS) == 11
+    assert len(FORMATS) == 13
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda each: each.name)

@@ -13,7 +13,7 @@ from public_parts import promise, published, write_part
 from required import require_browser
 
 BOXES = (
-    "[...document.querySelectorAll('figure svg')].filter(svg => svg.checkVisibility()).map("
+    "[...document.querySelectorAll('figure.chart svg')].filter(svg => svg.checkVisibility()).map("
     "svg => { const box = "
     "svg.getBoundingClientRect(); return [box.width, box.height, "
     "svg.querySelectorAll('path, text').length, svg.getAttribute('aria-label')] })"

@@ -126,7 +126,12 @@ def _message(error: BaseException) -> str:
             f"this command needs {missing}, which is not installed here. What is published can be "
             "read and verified without it; for the rest: python -m pip install graphveil"
         )
-    return error.worded(HINTS) if isinstance(error, GraphveilError) else unexpected(error)
+    if not isinstance(error, GraphveilError):
+        return unexpected(error)
+    said = error.worded(HINTS)
+    if isinstance(error, ParameterError):  # which has the name that Python has for it
+        return said.replace(error.parameter, error.parameter.replace("_", "-"), 1)
+    return said
 
 
 def _missing_library(error: BaseException) -> str:

@@ -71,6 +71,17 @@ _OPTIONS: dict[str, tuple[Any, Any]] = {
         ],
         None,
     ),
+    "time_from_id": (
+        Annotated[
+            str | None,
+            typer.Option(
+                "--time-from-id",
+                metavar="MARK+N",
+                help="The date is field N of a node's id, such as '|2' or, the last, '|-1'.",
+            ),
+        ],
+        None,
+    ),
     "edge_time": (
         Annotated[
             str | None,

@@ -83,6 +83,16 @@ def dots(points: Iterable[Point], colour: str, radius: float) -> str:
     return "".join(element("circle", cx=x, cy=y, r=radius, fill=colour) for x, y in points)
 
 
+def whiskers(ends: Iterable[tuple[Point, Point]], colour: str, cap: float) -> str:
+    """An upright line between two points each, with a short line across either end."""
+    found = []
+    for (x, low), (_, high) in ends:
+        found.append(line([(x, low), (x, high)], colour, 1.2))
+        if cap:
+            found += [line([(x - cap, y), (x + cap, y)], colour, 1.2) for y in (low, high)]
+    return "".join(found)
+
+
 def document(inside: str, width: float, height: float, label: str) -> str:
     """A whole drawing, with its text alternative."""
     return element(

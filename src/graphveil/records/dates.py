@@ -24,7 +24,7 @@ from graphveil.records.format import Note
 if TYPE_CHECKING:
     import polars as pl
 
-    from graphveil.records.options import ReadingOptions
+    from graphveil.records.options import IdField, ReadingOptions
 
 
 # Dates as people write them, each brought into the form that a calendar reads, by itself.
@@ -212,6 +212,18 @@ def from_seconds(table: Table) -> Table:
         seconds = seconds.set(wrong, None)
     moments = (seconds * _SECOND).cast(pl.Datetime("us"))
     return replace(table, frame=table.frame.with_columns(moments.alias("time")))
+
+
+def from_ids(table: Table, field: IdField, options: ReadingOptions) -> tuple[Table, list[Note]]:
+    """The table with the date that each id has in a field; where it has none, with its own."""
+    import polars as pl
+
+    at = field.number - 1 if field.number > 0 else field.number
+    ids = table.frame["node"].cast(pl.String, strict=False)
+    dates = ids.str.split(field.mark).list.get(at, null_on_oob=True)
+    times = first_said([dates, table.frame["time"]])
+    names = {**table.names, "time": table.names.get("node", "node")}
+    return tidied(replace(table, frame=table.frame.with_columns(times), names=names), options)
 
 
 def undated(table: Table) -> Table:

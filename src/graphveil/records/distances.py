@@ -46,7 +46,7 @@ class Threshold:
         most = number_of(match[1]) if match else None
         if match is None or most is None or most < 0:
             raise ParameterError(
-                "max-distance", f"must be a number, also with a unit, not '{text[:30]}'",
+                "max_distance", f"must be a number, also with a unit, not '{text[:30]}'",
                 hint=Hint("usual-distance"),
             )  # fmt: skip
         unit = match[2] and _UNITS.get(bare(match[2]), match[2].strip().lower())

@@ -141,7 +141,8 @@ class ParsedFile:
         derived: nodes that it does not list, made from its edges; they count only if no file
             lists nodes.
         linked_only: whether it lists nobody without a link.
-        without_time: the refusal to raise if no file of another format dates the nodes.
+        times: the columns of those that were named that date its nodes, if it is a table.
+        without_time: the refusal to raise if no other file has what it lacks.
         without_edge_time: the refusal to raise if no file has the date of edges that was named.
         left_out: people who do not meet a condition, and whose links do not count.
         conditions: those that its rows were held to, each for its kind of table.
@@ -154,6 +155,7 @@ class ParsedFile:
     directed: bool | None = None
     derived: tuple[Table, ...] = ()
     linked_only: bool = False
+    times: tuple[str, ...] = ()
     without_time: InputError | None = None
     without_edge_time: InputError | None = None
     left_out: tuple[Table, ...] = ()
@@ -215,6 +217,7 @@ def format_named(name: str) -> Format:
 
 
 _SAMPLE = 8
+UNDATED = "nodes without a date: left to the study's rule"
 
 
 def file_report(
@@ -226,7 +229,7 @@ def file_report(
     notes: Sequence[Note] = (),
 ) -> FileReport:
     """What happened to a file that gave these tables; None means that it lists none."""
-    common = [note for table in nodes or () for note in _node_notes(table)]
+    common = [note for table in nodes or () for note in node_notes(table)]
     common += [note for table in edges or () for note in _edge_notes(table)]
     return FileReport(
         name=claimed.file.name,
@@ -238,14 +241,15 @@ def file_report(
     )
 
 
-def _node_notes(table: Table) -> list[Note]:
+def node_notes(table: Table) -> list[Note]:
+    """How many people of a table have no date, if there are some."""
     import polars as pl
 
     time = table.frame["time"]
     missing = time.is_null()
     if time.dtype == pl.String:
         missing |= (time.str.strip_chars() == "").fill_null(False)
-    return _note("nodes without a date: left to the study's rule", table, missing, "time")
+    return _note(UNDATED, table, missing, "time")
 
 
 def _edge_notes(table: Table) -> list[Note]:

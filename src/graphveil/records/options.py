@@ -22,9 +22,34 @@ MOST_DOCUMENT_BYTES = GIB // 4
 MOST_OBJECT_BYTES = 2 * GIB
 NO_LABELS = "none"  # instead of the column of a group: nobody is labelled
 _SAMPLE = "node,time\n"
+_ID_FIELD = re.compile(r"(\D+?)(-?[1-9][0-9]?)")
 _NO_ENCODINGS = ("idna", "punycode")
 OBJECTS_A_BYTE = 8  # of memory, for each byte of a limit that the user sets
 MOST_NESTING = 64
+
+
+@dataclass(frozen=True)
+class IdField:
+    """Where ids have their date: in the field of this number, between marks such as `|`.
+
+    Fields are counted from 1; from the end, the last is -1.
+    """
+
+    mark: str
+    number: int
+
+    @classmethod
+    def of(cls, text: str) -> IdField:
+        """The field that a text such as `|2` says, or a refusal."""
+        match = _ID_FIELD.fullmatch(text.strip())
+        if match is None:
+            raise ParameterError(
+                "time_from_id",
+                f"cannot be understood: '{text[:20]}'",
+                hint="Write the mark between fields, then the number of the field with the date: "
+                "|2 for A17|2014-03-02|x, or |-1 for the last.",
+            )
+        return cls(match[1], int(match[2]))
 
 
 @dataclass(frozen=True)
@@ -35,7 +60,7 @@ class ReadingOptions:
         time: the column, field or attribute that holds a node's date; None takes the one
             that the format itself has. Of several, with commas between them, the first that
             says something counts, record by record.
-        edge_time: the same for the date of an edge.
+        edge_time: the same as `time` for the date of an edge.
         id: the column that names a person, where it is not called as a format calls it.
         source: the column that names one end of a link.
         target: the column that names the other end.
@@ -58,6 +83,8 @@ class ReadingOptions:
         most_nesting: how deep JSON and XML may be nested.
         mark_bad: whether rows that break a rule are passed on, marked as such, so that the
             caller can leave them out; else the first of them refuses the files.
+        time_from_id: where ids have the date of a node, such as "|2": the mark between the fields
+            of an id, and the number of the one with the date; "|-1" is the last.
 
     Examples:
         >>> ReadingOptions(time="diagnosed", day_first=True).time
@@ -81,16 +108,20 @@ class ReadingOptions:
     most_bytes: int | None = None
     most_nesting: int = MOST_NESTING
     mark_bad: bool = False
+    time_from_id: str | None = None
 
     def __post_init__(self) -> None:
         for name in ("id", "source", "target", "time", "edge_time", "distance"):
             if getattr(self, name) is not None and not getattr(self, name).strip():
                 raise ParameterError(name, "must name a column, or be left out")
+        if self.time_from_id is not None and self.time is not None:
+            raise ParameterError("time_from_id", "cannot be said together with a column")
         if self.undated not in (None, *UNDATED):
             raise ParameterError("undated", f"must be {', '.join(UNDATED)}")
         _ = (
             self.filters,
             self.threshold,
+            self.id_field,
             self.group_columns,
         )  # which refuse what cannot be understood
         if self.encoding is not None:
@@ -122,6 +153,11 @@ class ReadingOptions:
         """The groups that have a column, each with it."""
         columns = self.group_columns
         return tuple((name, column) for name, column in columns.items() if column != NO_LABELS)
+
+    @cached_property
+    def id_field(self) -> IdField | None:
+        """Where ids have their date, if anybody said so."""
+        return None if self.time_from_id is None else IdField.of(self.time_from_id)
 
     @cached_property
     def threshold(self) -> Threshold | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -11,8 +11,18 @@ from typing import Any
 from graphveil.errors import InputError, ParameterError, Place
 from graphveil.graph.groups import GROUP
 from graphveil.graph.intake.records import Records, Table
+from graphveil.records.columns import plain
+from graphveil.records.dates import from_ids
 from graphveil.records.detection import detected, found_files
-from graphveil.records.format import Claimed, Format, Note, ParsedFile, ParseReport
+from graphveil.records.format import (
+    UNDATED,
+    Claimed,
+    Format,
+    Note,
+    ParsedFile,
+    ParseReport,
+    node_notes,
+)
 from graphveil.records.options import DEFAULTS, ReadingOptions
 from graphveil.records.requested import (
     labelled,
@@ -109,9 +119,25 @@ def _parsed(
     parsed: dict[str, ParsedFile] = {}
     for format_ in dict.fromkeys(format_ for format_, _ in found):
         own = [claimed for each, claimed in found if each is format_]
-        read = format_.read(own, by_format.get(format_.name, options))
+        used = by_format.get(format_.name, options)
+        read = [_dated_by_id(file, used) for file in format_.read(own, used)]
         parsed |= {claimed.file.name: file for claimed, file in zip(own, read, strict=True)}
     return [parsed[claimed.file.name] for _, claimed in found]
+
+
+def _dated_by_id(file: ParsedFile, options: ReadingOptions) -> ParsedFile:
+    """The file with the dates that its people's ids have, if that was said."""
+    field = options.id_field
+    if field is None or not file.nodes:
+        return file
+    read = [from_ids(table, field, options) for table in file.nodes]
+    nodes = tuple(table for table, _ in read)
+    notes = [Note(f"dated by the field '{options.time_from_id}' of ids")]
+    notes += [note for _, some in read for note in some]
+    notes += [note for table in nodes for note in node_notes(table)]
+    others = (note for note in file.report.notes if note.rule != UNDATED)
+    report = replace(file.report, notes=(*notes, *others))
+    return replace(file, nodes=nodes, report=report, without_time=None)
 
 
 def _people(parsed: list[ParsedFile]) -> list[Table]:
@@ -138,18 +164,22 @@ def _by_links(parsed: list[ParsedFile]) -> tuple[str, ...]:
 
 
 def _refuse_undated(parsed: list[ParsedFile]) -> None:
-    """Refuse a missing date field, unless files of another format have it."""
-    dating = {file.report.format for file in parsed if _is_dated(file)}
-    for file in parsed:
-        if file.without_time is not None and not dating - {file.report.format}:
-            raise file.without_time
-    missing = [file.without_edge_time for file in parsed if file.edges]
-    if missing and all(missing) and missing[0] is not None:
-        raise missing[0]
+    """Refuse a date that was named and that no file has, or the lack of any."""
+    if not any(file.without_time is None and (file.nodes or file.derived) for file in parsed):
+        there = {plain(name) for file in parsed for name in file.times}
+        for file in parsed:
+            missing = file.without_time
+            if missing is not None and not (
+                missing.place and plain(missing.place.column or "") in there
+            ):
+                raise missing
+    absent = [file.without_edge_time for file in parsed if file.edges]
+    if absent and all(absent) and absent[0] is not None:
+        raise absent[0]
 
 
 def _is_dated(file: ParsedFile) -> bool:
-    return bool(file.nodes or file.derived) and file.without_time is None
+    return bool(file.nodes or file.derived) and (file.without_time is None or bool(file.times))
 
 
 def _joined_edges(edges: list[Table]) -> Table:

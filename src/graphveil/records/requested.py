@@ -59,7 +59,7 @@ def require_understood(options: ReadingOptions, parsed: Sequence[ParsedFile]) ->
     )
     if limited and linked and not any(file.threshold for file in parsed):
         raise ParameterError(
-            "max-distance", f"no list of links has a column of distances: {listed(linked)}",
+            "max_distance", f"no list of links has a column of distances: {listed(linked)}",
             hint=Hint("name-distance"),
         )  # fmt: skip
 

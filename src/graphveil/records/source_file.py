@@ -58,12 +58,14 @@ class Held:
         numbers: the user's number of each row.
         inexact: by column, the rows whose number is too large for its neighbours to differ from
             it, where there are such.
+        header: the names of the columns as they stand there, also if two are alike.
     """
 
     frame: pl.DataFrame
     kind: str
     numbers: NDArray[np.int64]
     inexact: Mapping[str, NDArray[np.bool_]] = field(default_factory=dict)
+    header: tuple[str, ...] = ()
 
 
 @dataclass
@@ -132,6 +134,8 @@ class SourceFile:
         try:
             with path.open("rb") as file:
                 head = file.read(HEAD)
+                if b"\n" not in head:  # the header of a wide table, and its first row
+                    head += file.readline(MOST_LINE_BYTES) + file.readline(MOST_LINE_BYTES)
         except OSError as error:
             raise InputError(
                 "the file cannot be opened", place=Place(name), hint="Check that you may read it."

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from graphveil.study.public.history import PublishedSeries
 
 Rows = tuple[tuple[str, ...], ...]
-Cell = tuple[str, tuple[str, ...], Rows, bool]  # title, header, rows, whether it is open
+Cell = tuple[str, tuple[str, ...], Rows]  # title, header, rows
 
 Curve = tuple[str, tuple[list[float], ...]]  # of a cell: low, high, processed, raw, true
 
@@ -81,10 +81,10 @@ def tables(series: PublishedSeries, made: ReleaseMade) -> list[Cell]:
     divided = series.breakdown
     assert divided is not None, "others have no cells"
     of_links = [_matrix(series, divided, made)] if divided.cells == "pairs" else []
-    return [*of_links, _listed(series, divided, made, open_=not of_links)]
+    return [*of_links, _listed(series, divided, made)]
 
 
-def _listed(series: PublishedSeries, divided: Breakdown, made: ReleaseMade, *, open_: bool) -> Cell:
+def _listed(series: PublishedSeries, divided: Breakdown, made: ReleaseMade) -> Cell:
     """One row for each number."""
     places = series.places
     names = list(places[0][0])
@@ -101,7 +101,7 @@ def _listed(series: PublishedSeries, divided: Breakdown, made: ReleaseMade, *, o
         for place, (cell, degree) in enumerate(places)
     )
     groups = " and ".join(wording.groups_of(series))
-    return f"{made.label}, by {groups}: every number with its interval", header, rows, open_
+    return f"{made.label}, by {groups}: every number with its interval", header, rows
 
 
 def _column(name: str) -> str:
@@ -136,7 +136,7 @@ def _matrix(series: PublishedSeries, divided: Breakdown, made: ReleaseMade) -> C
         f"{made.label}: links within and between groups, {wording.percent(made.level)} intervals"
     )
     corner = "from ↓ to →" if directed else "and"
-    return title, (corner, *kinds), rows, True
+    return title, (corner, *kinds), rows
 
 
 def _people(divided: Breakdown) -> Iterator[dict[str, str]]:
@@ -157,7 +157,7 @@ def _ends(cell: dict[str, str], divided: Breakdown) -> tuple[str, str]:
 # Small multiples: one panel a cell, all on one scale.
 
 PANELS = 24  # that are drawn; the table has every cell
-HEIGHT, ACROSS, GAP, HEAD = 96, 160, 18, 18
+HEIGHT, ACROSS, GAP, HEAD = 96, 130, 18, 18
 
 
 def panels(

@@ -8,7 +8,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from graphveil.drawing import svg
-from graphveil.drawing.svg import Drawing, Point
+from graphveil.drawing.svg import MUTED, Drawing, Point
 from graphveil.report import breakdowns
 from graphveil.report.estimates import named, now
 from graphveil.report.frame import (
@@ -113,11 +113,13 @@ def over_steps(
     """The interval as a band, raw values as dots, what is known now as a line over both."""
     raw, processed, low, high = _values(series)
     true = [float(truth[each.step][0]) for each in series.releases] if truth else []
-    counts = Counts.of([*raw, *processed, *low, *high, *true])
-    legend = (*_legend(series), *_true_sample(true))
+    dotted = raw if head else []  # beside a text, the line and its interval are enough
+    counts = Counts.of([*dotted, *processed, *low, *high, *true])
+    legend = (*_legend(series, raw=bool(head)), *_true_sample(true))
     frame = Frame(size, head, legend, counts, len(raw))
-    marks = _interval(frame, low, high) + raw_marks(frame, raw) + _processed(frame, processed)
-    marks += _true_line(frame, true)
+    marks = _interval(frame, low, high)
+    marks += raw_marks(frame, dotted) if head else ""
+    marks += _processed(frame, processed) + _true_line(frame, true)
     ticks = step_ticks(calendar, series.first_step, len(raw), frame.fits)
     return frame.drawing(marks, ticks, label)
 
@@ -184,11 +186,11 @@ def raw_sample(count: int) -> Sample:
     return Sample("raw", RAW, "dot") if count < MANY else Sample("raw", RAW, stroke=0.8)
 
 
-def _legend(series: PublishedSeries) -> tuple[Sample, ...]:
+def _legend(series: PublishedSeries, *, raw: bool) -> tuple[Sample, ...]:
     level = percent(series.releases[-1].level)
     return (
         Sample(named(series), PROCESSED),
-        raw_sample(len(series.releases)),
+        *((raw_sample(len(series.releases)),) if raw else ()),
         Sample(f"{level} interval", BAND, "band"),
     )
 
@@ -201,6 +203,70 @@ def _true_line(frame: Frame, true: Sequence[float]) -> str:
     return svg.line(_points(frame, true), TRUE, 1.2, dash="5 3") if true else ""
 
 
+# What is new in each step, as bars with their intervals; and a line in the size of a word.
+
+
+BARS = 60  # of the newest steps: more would be too thin to be seen
+BAR, CAP = 0.62, 3.0  # the part of its room that a bar takes; half the width of an end
+SPARK = (240.0, 56.0)
+
+
+def news_drawing(series: PublishedSeries, calendar: Calendar, size: Size) -> bytes:
+    """What is new in each of the newest steps; nothing unless that can be told of two of them."""
+    known = [now(series, each).new for each in series.releases][-BARS:]
+    told = [(place, each) for place, each in enumerate(known) if each is not None]
+    if series.vector or len(told) < 2:
+        return b""
+    first = series.releases[-len(known)].step
+    values = [min(max(each.value, each.low), each.high) for _, each in told]
+    lows, highs = [each.low for _, each in told], [each.high for _, each in told]
+    level = percent(series.releases[-1].level)
+    what = "new" if series.monotone else "change"
+    legend = (Sample(what, BAND, "band"), Sample(f"{level} interval", PROCESSED, "interval"))
+    frame = Frame(size, (), legend, Counts.of([0, *values, *lows, *highs]), len(known))
+    marks = []
+    for (place, _), value, low, high in zip(told, values, lows, highs, strict=True):
+        marks.append(_bar(frame, place, value))
+        cap = CAP if len(known) <= BARS / 2 else 0
+        marks.append(svg.whiskers([(frame.at(place, low), frame.at(place, high))], PROCESSED, cap))
+    if min(lows) < 0:
+        marks.append(svg.line([(frame.left, frame.at(0, 0)[1]), (frame.right, frame.at(0, 0)[1])],
+                              MUTED, 1))  # fmt: skip
+    ticks = step_ticks(calendar, first, len(known), frame.fits)
+    label = f"Bars: what is {what} in each step, {counted_things(series)}. The table has all."
+    return frame.drawing("".join(marks), ticks, label).encode()
+
+
+def _bar(frame: Frame, place: int, value: float) -> str:
+    x, y = frame.at(place, value)
+    half = BAR * (frame.right - frame.left) / frame.places / 2
+    ground = frame.at(place, 0)[1]
+    return svg.shape([(x - half, ground), (x - half, y), (x + half, y), (x + half, ground)], BAND)
+
+
+def spark(series: PublishedSeries, place: int) -> bytes:
+    """One number of a series over all its steps: a line within its interval, and no axes."""
+    known = [now(series, each, place) for each in series.releases]
+    kept = _drawn([each.value for each in known])
+    top = max(1.0, *(float(each.high) for each in known))
+    (width, height), edge = SPARK, 4.0
+
+    def at(where: int, value: float) -> Point:
+        share = where / max(len(known) - 1, 1)
+        return edge + share * (width - 2 * edge), height - edge - max(value, 0) / top * (
+            height - 2 * edge
+        )
+
+    marks = svg.band(
+        [at(each, known[each].low) for each in kept], [at(each, known[each].high) for each in kept],
+        BAND,
+    )  # fmt: skip
+    marks += svg.line([at(each, known[each].value) for each in kept], PROCESSED, 2)
+    marks += svg.dots([at(len(known) - 1, known[-1].value)], PROCESSED, 3)
+    first, last = series.releases[0].label, series.releases[-1].label
+    return svg.document(marks, width, height, f"From {first} to {last}.").encode()
+
+
 # A series that has one number per degree: the newest curve, and how it grew.
 
 
@@ -211,7 +277,7 @@ def over_degrees(
     label: str,
     truth: Truth | None = None,
 ) -> str:
-    """The newest release over the degrees, within its band, above thin lines of earlier ones."""
+    """The newest release as points with their intervals, above thin lines of earlier ones."""
     last, earlier = series.releases[-1], _earlier(series)
     known = [now(series, last, place) for place in range(series.width)]
     low = [float(max(each.low, 0)) for each in known]
@@ -222,11 +288,13 @@ def over_degrees(
     shown = [*true, *(value for _, values in before for value in values)]
     counts = Counts.of([*newest, *low, *high, *shown])
     legend = (*_degree_legend(series, earlier), *_true_sample(true))
-    frame = Frame(size, head, legend, counts, series.width, degrees(series))
-    marks = [svg.band(frame.through(low), frame.through(high), BAND)]
-    marks += [svg.line(frame.through(values), colour, 1.5) for colour, values in before]
-    marks.append(svg.line(frame.through(newest), PROCESSED, 2.5))
-    marks.append(svg.dots(frame.through(newest), PROCESSED, 3.5 if series.width < MANY else 0))
+    axis = degrees(series).replace(" d ", " so many ").replace("exactly so many ", "")
+    frame = Frame(size, head, legend, counts, series.width, axis)
+    many = series.width >= MANY
+    ends = zip(frame.through(low), frame.through(high), strict=True)
+    marks = [svg.line(frame.through(values), colour, 1.5) for colour, values in before]
+    marks.append(svg.whiskers(ends, PROCESSED, 0 if many else CAP))
+    marks.append(svg.dots(frame.through(newest), PROCESSED, 1.5 if many else 4))
     marks.append(_true_line(frame, true))
     return frame.drawing("".join(marks), _ticks(frame, series.degrees), label)
 
@@ -255,8 +323,8 @@ def _degree_legend(
     """The newest in full; of the earlier ones the line alone."""
     last = series.releases[-1]
     return (
-        Sample(f"{last.label}, {named(series)}", PROCESSED),
-        Sample(f"{percent(last.level)} interval", BAND, "band"),
+        Sample(f"{last.label}, {named(series)}", PROCESSED, "dot"),
+        Sample(f"{percent(last.level)} interval", PROCESSED, "interval"),
         *(Sample(made.label, colour, stroke=1.5) for colour, made in earlier),
     )
 

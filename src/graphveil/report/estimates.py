@@ -17,7 +17,7 @@ import numpy as np
 from graphveil.errors import MissingPlugInError
 from graphveil.graph.promises import NoBound
 from graphveil.mechanisms.planning.change import Change
-from graphveil.report.releases import AGAINST, PublishedChange, changes
+from graphveil.report.releases import AGAINST, NEW, PublishedChange, changes
 from graphveil.series.joint import DECIMALS, KnownBest, Member, joint
 from graphveil.series.postprocessing import AnnouncedFacts, StatisticFacts
 from graphveil.series.revising import revised, revised_at_thresholds
@@ -62,6 +62,11 @@ class Estimate:
     def too_noisy(self) -> bool:
         """Whether the interval is wider than the value that it belongs to."""
         return self.high - self.low > self.value
+
+    @property
+    def new(self) -> PublishedChange | None:
+        """What is new in its own step, if that can be told."""
+        return next((each for each in self.changes if each.kind == NEW and each.over == 1), None)
 
 
 class EstimatedSeries(PublishedSeries):

@@ -26,6 +26,7 @@ from graphveil.drawing.svg import (
     element,
     line,
     titles,
+    whiskers,
     width_of,
     words,
 )
@@ -245,6 +246,8 @@ class Sample:
     def _mark(self, x: float, y: float) -> str:
         if self.kind == "dot":
             return dots([(x + SAMPLE / 2, y)], self.colour, 3.5)
+        if self.kind == "interval":
+            return whiskers([((x + SAMPLE / 2, y + 6), (x + SAMPLE / 2, y - 6))], self.colour, 3)
         if self.kind == "band":
             return element("rect", x=x, y=y - 5, width=SAMPLE, height=10, fill=self.colour)
         return line([(x, y), (x + SAMPLE, y)], self.colour, self.stroke)

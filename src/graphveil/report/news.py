@@ -175,13 +175,27 @@ def _counts_everybody(series: PublishedSeries) -> bool:
 
 @dataclass(frozen=True)
 class Overview:
-    """A row: a series, and what its newest release says."""
+    """A series, and what its newest release says.
+
+    Attributes:
+        series: its name.
+        counted: what it counts.
+        now: its newest number with the interval.
+        new: what is new in the newest step.
+        compared: whether that is more than before.
+        number: the newest number alone; where noise hides it, the most that it can be.
+        between: its interval alone.
+        place: which number of a release it is; None if no one stands for the others.
+    """
 
     series: str
     counted: str
     now: str
     new: str
     compared: str
+    number: str
+    between: str
+    place: int | None = None
 
 
 def overview(part: PublicPart) -> Iterator[Overview]:
@@ -194,15 +208,20 @@ def overview(part: PublicPart) -> Iterator[Overview]:
 def _overview(each: Headline) -> Overview:
     if each.series.breakdown is not None:  # no one of its cells stands for the others
         cells = f"{each.series.width} numbers: see its table"
-        return Overview(each.series.series, wording.heading(each.series), cells, "", "")
-    made, place = each.newest, each.place
+        number = f"{each.series.width} numbers"
+        return Overview(each.series.series, wording.heading(each.series), cells, "", "", number, "")
+    made, place, known = each.newest, each.place, each.known
+    between = wording.count_range(known.low, known.high)
     against = each.change(releases.AGAINST)
     return Overview(
         series=each.series.series,
         counted=opening(wording.counted_at(each.series, place, made)),
-        now=cell_of(each.known),
+        now=cell_of(known),
         new=_new(each),
         compared="" if against is None else verdict(against),
+        number=between if known.too_noisy else wording.whole(known.value),
+        between=TOO_NOISY if known.too_noisy else between,
+        place=place,
     )
 
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from graphveil.calendar import phrases
 from graphveil.mechanisms.planning.usefulness import percent
-from graphveil.report import losses, page_tables, statement, wording
+from graphveil.report import page_tables, statement, wording
 from graphveil.report.artefacts import file_name
 from graphveil.report.card import NO_PROMISE, NO_REASON
-from graphveil.report.charts import thinning
+from graphveil.report.charts import BARS, thinning
 from graphveil.report.degree_distribution import distribution
 from graphveil.report.estimates import with_estimates
 from graphveil.report.frame import NARROW, WIDE
@@ -22,6 +23,7 @@ from graphveil.report.summary import summary
 
 if TYPE_CHECKING:
     import jinja2
+    from markupsafe import Markup
 
     from graphveil.calendar.calendar import Calendar
     from graphveil.mechanisms.planning.usefulness import Judgement
@@ -96,15 +98,16 @@ def _context(part: PublicPart, rehearsed: RehearsedPage | None) -> dict[str, Any
         "words": wording,
         "summary": summary(part),
         "headline": headline(part),
-        "glance": list(overview(part)),
+        "cards": _cards(part),
+        "big": _big(part),
         "glance_times": _overview_times(part),
+        "step_name": phrases.step_name(calendar),
         "ratios": list(page_tables.ratio_tables(part)),
         "series": [_section(each, part, truth.get(each.series)) for each in part.series],
         "printed": PRINTED,
         "listed": LISTED,
         "span": wording.span(part),
         "budget": wording.budget(epsilon, delta),
-        "even_guess": losses.chance(losses.certainties(epsilon)[0].at_most),
         "calendar": calendar,
         "next_step": _next_step(part),
         "level": wording.percent(part.promise.confidence),
@@ -140,23 +143,69 @@ def _section(series: PublishedSeries, part: PublicPart, truth: Truth | None) -> 
         "reading": reading(series, last, calendar) if last else "Nothing is published yet.",
         "news": [*news(series, last, calendar), *distribution(series, part)] if last else [],
         "drawings": _drawings(series, calendar, truth) if last else {},
+        "new_title": _new_title(series, calendar),
         "thinning": thinning(series),
+        "divided": series.breakdown is not None,
         "facts": _facts(series),
         "tables": page_tables.release_tables(series) if last else (),
     }
 
 
 def _drawings(series: PublishedSeries, calendar: Calendar, truth: Truth | None) -> dict[str, Any]:
-    """The chart for wide and for narrow paper; the heading above it is its title."""
-    from markupsafe import Markup
+    """Totals beside what is new; or one chart for wide and one for narrow paper.
 
+    The heading above a chart is its title.
+    """
     from graphveil.report import charts
 
-    # Drawn from our own data, with every text escaped: safe as it is.
-    return {
-        name: Markup(charts.drawing(series, calendar, size, titled=False, truth=truth).decode())
-        for name, size in (("wide", WIDE), ("narrow", NARROW))
-    }
+    drawn = partial(charts.drawing, series, calendar, titled=False, truth=truth)
+    if new := charts.news_drawing(series, calendar, NARROW):
+        return {"total": _safe(drawn(NARROW)), "new": _safe(new)}
+    return {"wide": _safe(drawn(WIDE)), "narrow": _safe(drawn(NARROW))}
+
+
+def _safe(drawn: bytes) -> Markup:
+    """A chart as it is: drawn from our own data, with every text escaped."""
+    from markupsafe import Markup
+
+    return Markup(drawn.decode())
+
+
+def _new_title(series: PublishedSeries, calendar: Calendar) -> str:
+    word = "New" if series.monotone else "Change"
+    recent = ", the newest" if len(series.releases) > BARS else ""
+    return f"{word} each {phrases.step_name(calendar)}{recent}"
+
+
+def _cards(part: PublicPart) -> list[dict[str, Any]]:
+    """What each series says, with a small chart."""
+    from graphveil.report import charts
+
+    known = {each.series: each for each in part.series}
+    return [
+        {
+            **vars(each),
+            "spark": None if each.place is None
+            else _safe(charts.spark(known[each.series], each.place)),
+        }
+        for each in overview(part)
+    ]  # fmt: skip
+
+
+def _big(part: PublicPart) -> dict[str, Any] | None:
+    """The number that stands above all others."""
+    top = headline(part)
+    if top is None:
+        return None
+    from graphveil.report import charts
+
+    known = top.known
+    number = (
+        wording.count_range(known.low, known.high)
+        if known.too_noisy
+        else wording.whole(known.value)
+    )
+    return {"number": number, "spark": _safe(charts.spark(top.series, top.place))}
 
 
 def _facts(series: PublishedSeries) -> list[tuple[str, str]]:

@@ -16,7 +16,6 @@ from graphveil.report.artefacts import file_name
 from graphveil.report.estimates import EstimatedSeries, now
 from graphveil.report.losses import chance
 from graphveil.report.ratios import all_ratios
-from graphveil.report.releases import NEW
 from graphveil.report.wording import TOO_NOISY
 from graphveil.statistics.statistic import WINDOW
 
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from graphveil.study.public.history import PublishedSeries
     from graphveil.study.public.public_part import PublicPart
 
-SHORT = 12  # tables of up to this many steps are open from the start
+SHORT = 12  # steps that it has at least
 LONG = 400  # steps that a table on the page has at most; the files have all
 WIDE = 4_000  # numbers that it has at most of a series with one number per degree
 
@@ -36,13 +35,11 @@ class PageTable:
 
     Attributes:
         title: what the table is.
-        open: whether it is shown from the start.
     """
 
     title: str
     header: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
-    open: bool = True
 
 
 def shares(part: PublicPart) -> PageTable:
@@ -103,7 +100,7 @@ def dictionary(part: PublicPart) -> PageTable:
         (each.column, each.file, each.type, each.empty, each.meaning)
         for each in public_tables.dictionary(part)
     )
-    return PageTable("Data dictionary", header, rows, open=False)
+    return PageTable("Data dictionary", header, rows)
 
 
 @dataclass(frozen=True)
@@ -126,7 +123,6 @@ def ratio_tables(part: PublicPart) -> Iterator[RatioTable]:
             "All steps" if len(shown) == len(told) else f"The newest {len(shown):,} steps",
             ("step", f"ratio, with its {level} interval"),
             tuple((each.label, each.said) for each in shown),
-            open=False,
         )
         yield RatioTable(name, told[-1].formula, told[-1].said, table)
 
@@ -168,7 +164,7 @@ def _scalar_table(series: PublishedSeries) -> PageTable:
     )
     news = ("new", "its interval") if has_changes else ()
     header = ("step", total, f"{level} interval", *news, *_first(series), "noise (std)")
-    return PageTable(f"{title}{_edition(series)}", header, rows, open=len(rows) <= SHORT)
+    return PageTable(f"{title}{_edition(series)}", header, rows)
 
 
 def _edition(series: PublishedSeries) -> str:
@@ -190,8 +186,7 @@ def _first_cells(series: PublishedSeries, made: ReleaseMade, place: int = 0) -> 
 
 def _new_cells(series: PublishedSeries, made: ReleaseMade) -> tuple[str, str]:
     """What is new in a step; nothing at the first."""
-    changes = now(series, made).changes
-    new = next((each for each in changes if each.kind == NEW and each.over == 1), None)
+    new = now(series, made).new
     if new is None:
         return "", ""
     if series.monotone:
@@ -213,7 +208,7 @@ def _degree_table(series: PublishedSeries) -> PageTable:
         )
         for place, degree in enumerate(series.degrees)
     )
-    return PageTable(f"{made.label}, all numbers", header, rows, open=False)
+    return PageTable(f"{made.label}, all numbers", header, rows)
 
 
 def _exactly(series: PublishedSeries, made: ReleaseMade) -> list[str]:
@@ -240,4 +235,4 @@ def _vector_table(series: PublishedSeries) -> PageTable:
         rows.append((made.label, *map(wording.whole, known), noise))
         rows.append((f"{made.label}, raw", *map(wording.figure, made.raw), noise))
     header = ("step", *breakdowns.place_words(series), "noise (std)")
-    return PageTable(f"{title}{_edition(series)}", header, tuple(rows), open=False)
+    return PageTable(f"{title}{_edition(series)}", header, tuple(rows))

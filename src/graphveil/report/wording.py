@@ -122,8 +122,10 @@ def _among(series: PublishedSeries) -> str:
 
 
 def heading(series: PublishedSeries) -> str:
-    """The same as a title."""
+    """The same as a title, without a letter for a number."""
     words = counted_things(series)
+    words = re.sub(r"with at least d ((?:\w+ )?links)", r"with so many \1, or more", words)
+    words = re.sub(r"with exactly d ((?:\w+ )?links)", r"by their number of \1", words)
     return words[0].upper() + words[1:]
 
 

@@ -108,7 +108,7 @@ MAPPED = {
     "distance": "Distance",
 }
 GROUP = "group-"  # and its name: the field of its column
-TEXTS = ("max_distance", "encoding", "undated")
+TEXTS = ("max_distance", "time_from_id", "encoding", "undated")
 MARKS = ("strict", "yes", "ignore_after_end", "complete", "change_reading")
 DAYS = {"": None, "day": True, "month": False}
 

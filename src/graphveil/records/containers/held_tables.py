@@ -50,6 +50,7 @@ def held(
     options: ReadingOptions,
     ceiling: Ceiling,
     inexact: Mapping[str, NDArray[np.bool_]] = _EXACT,
+    header: Sequence[str] = (),
 ) -> SourceFile:
     """A table as a file of its own; rows without any value are no records.
 
@@ -62,6 +63,7 @@ def held(
         options: what the steward says.
         ceiling: on the memory that it takes, with all others that are read with it.
         inexact: see `Held`.
+        header: the names of its columns before those that are alike were told apart.
     """
     import polars as pl
 
@@ -72,7 +74,7 @@ def held(
         ).to_series()
         frame, numbers = frame.filter(filled), numbers[filled.to_numpy()]
         inexact = {column: rows[filled.to_numpy()] for column, rows in inexact.items()}
-    table = Held(frame, kind, numbers, inexact)
+    table = Held(frame, kind, numbers, inexact, tuple(header) or tuple(frame.columns))
     return SourceFile(path, name, b"", named=named_in(options), held=table, ceiling=ceiling)
 
 

@@ -252,7 +252,7 @@ def _sheet(
     }
     frame.columns = names
     below, kind = frame.slice(above + 1), f"the sheet '{sheet}'"
-    return held(path, own, below, kind, above + 2, options, ceiling, inexact)
+    return held(path, own, below, kind, above + 2, options, ceiling, inexact, rows[above])
 
 
 def _inexact(book: Any, sheet: str, frame: pl.DataFrame) -> dict[int, NDArray[np.bool_]]:

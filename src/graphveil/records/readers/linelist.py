@@ -18,7 +18,12 @@ from graphveil.records.known_names import INFECTORS, are_links, requested_names
 from graphveil.records.options import ReadingOptions
 from graphveil.records.source_file import SourceFile
 from graphveil.records.tables.delimited import DelimitedTable, unquoted
-from graphveil.records.tables.selection import Selection, edge_time_columns, node_time_columns
+from graphveil.records.tables.selection import (
+    Selection,
+    dated_by,
+    edge_time_columns,
+    node_time_columns,
+)
 from graphveil.records.tables.table_file import TableFile, table_file
 
 if TYPE_CHECKING:
@@ -75,12 +80,13 @@ def _part(claimed: Claimed, options: ReadingOptions) -> ParsedFile:
     applied = people.applied(_nodes(cases), options)
     nodes = applied.table if times else undated(applied.table)
     edges, linking = _edges(cases, Selection("edges", edge_times), options)
-    dated = [Note(f"dated by the column '{', '.join(times)}'")] if times else []
+    dated = dated_by(times, options.time or ", ".join(times) or None)
     notes = [*repaired, *dated, *applied.notes, *linking]
     return ParsedFile(
         file_report(claimed, LINELIST.name, nodes=[nodes], edges=[edges], notes=notes),
         nodes=(nodes,),
         edges=(edges,),
+        times=times,
         without_time=no_time,
         without_edge_time=no_edge_time,
         left_out=() if applied.left_out is None else (applied.left_out,),

@@ -166,6 +166,22 @@ class DelimitedTable:
         table = Table(chosen, self.file.name, self.header + 1, columns, numbers)
         return with_unread(table, bad)
 
+    def cells(self, most_bytes: int) -> tuple[pl.DataFrame, NDArray[np.int64], BadLines]:
+        """All rows and columns by their place, the numbers of the rows, and lines that are none.
+
+        Unlike `read`, it takes columns whose names are alike. A row may end early.
+        """
+        import numpy as np
+        import polars as pl
+
+        lines, bad = _without_bad_lines(self._content(most_bytes), self, len(self.names))
+        places = self.separator.join(map(str, range(len(self.names)))).encode()
+        body = places + b"\n" + lines.partition(b"\n")[2]
+        frame = pl.read_csv(body, infer_schema=False, separator=self.separator, glob=False)
+        numbers = np.arange(frame.height) + self.header + 1
+        filled = frame.select(~pl.all_horizontal(pl.all().is_null())).to_series()
+        return frame.filter(filled), numbers[filled.to_numpy()], bad
+
     @property
     def header(self) -> int:
         """The line of the header row, counted from 1."""

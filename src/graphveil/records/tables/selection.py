@@ -193,7 +193,7 @@ def _note(rule: str, table: Table, met: pl.Series) -> list[Note]:
 
 # Which columns of a table date its nodes or edges, or the refusal if there are none.
 #
-# A refusal is returned rather than raised where a file of another format may have the dates.
+# A refusal is returned rather than raised where another file may have the dates.
 
 
 OWN_TIME = "time"
@@ -209,12 +209,15 @@ def named_columns(named: str, is_there: Callable[[str], bool]) -> list[str]:
 
 
 def node_time_columns(table: TableFile, named: str | None) -> Dating:
-    """The columns that date nodes: those named, or else the one called time."""
+    """The columns that date nodes: those named, or else the one called time.
+
+    Where only some of those named are here, these date its nodes, if other files have the rest.
+    """
     columns, missing = _columns_named(table, named or OWN_TIME)
     if missing is None:
         return columns, None
     if named is not None:
-        return (), no_such_column(table, missing)
+        return columns, no_such_column(table, missing)
     return (), unnamed_date("column", "node", Place(table.file.name), table.date_columns())
 
 
@@ -229,7 +232,7 @@ def edge_time_columns(table: TableFile, named: str | None, otherwise: str = "") 
 
 
 def own_time_column(table: TableFile) -> tuple[str, ...]:
-    """The column called time, where a file of another format has the one that was named."""
+    """The column called time, where another file has the one that was named."""
     return _columns_named(table, OWN_TIME)[0]
 
 
@@ -241,6 +244,15 @@ def _columns_named(table: TableFile, named: str) -> tuple[tuple[str, ...], str |
     return tuple(theirs[plain(name)] for name in wanted if name not in missing), (
         missing[0] if missing else None
     )
+
+
+def dated_by(times: Sequence[str], named: str | None) -> list[Note]:
+    """Which columns of a table date its people, if that was said."""
+    if named is None:
+        return []
+    if times:
+        return [Note(f"dated by the column '{', '.join(times)}'")]
+    return [Note(f"no column '{named}': people without a date here are dated by the other files")]
 
 
 def no_such_column(table: TableFile, named: str) -> InputError:
@@ -270,17 +282,17 @@ def read_table(
 
 def _people(claimed: Claimed, format_name: str, options: ReadingOptions) -> ParsedFile:
     source = table_file(claimed.file)
-    times, refusal = node_time_columns(source, options.time)
-    times = times or own_time_column(source)
+    said, refusal = node_time_columns(source, options.time)
+    times = said or own_time_column(source)
     chosen = Selection.of(source.names, "nodes", options, claimed.file.name, times)
     columns = {"node": claimed.claim.columns[0], **chosen.columns}
     applied = chosen.applied(source.read(columns, options.table_bytes), options)
     table = applied.table if times else undated(applied.table)
-    dated = [Note(f"dated by the column '{', '.join(times)}'")] if options.time and times else []
-    report = file_report(claimed, format_name, nodes=[table], notes=[*dated, *applied.notes])
+    notes = [*dated_by(times, options.time), *applied.notes]
     return ParsedFile(
-        report,
+        file_report(claimed, format_name, nodes=[table], notes=notes),
         nodes=(table,),
+        times=said,
         without_time=refusal,
         left_out=() if applied.left_out is None else (applied.left_out,),
         conditions=chosen.used,
@@ -292,7 +304,7 @@ def _links(claimed: Claimed, format_name: str, options: ReadingOptions) -> Parse
     times, refusal = edge_time_columns(source, options.edge_time, OWN_TIME)
     times = times or own_time_column(source)
     chosen = Selection.of(source.names, "edges", options, claimed.file.name, times)
-    ends = dict(zip(("source", "target"), claimed.claim.columns, strict=True))
+    ends = dict(zip(("source", "target"), claimed.claim.columns, strict=False))
     table = source.read({**ends, **chosen.columns}, options.table_bytes)
     applied = chosen.applied(table, options)
     report = file_report(claimed, format_name, edges=[applied.table], notes=applied.notes)

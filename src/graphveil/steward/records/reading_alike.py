@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from graphveil.graph.intake.records import Records
 
 
-_OF_PEOPLE = ("time", "all_listed")  # stored only where the files date people
+_OF_PEOPLE = ("time", "time_from_id", "all_listed")  # stored only where the files date people
 _CHOICES = (
     *_OF_PEOPLE, "edge_time", "day_first", "id", "source", "target", "distance", "max_distance",
     "where", "group", "excel_dates", "undated", "encoding",
@@ -44,8 +44,11 @@ def as_before(given: ReadingOptions, before: Choices) -> dict[str, ReadingOption
 
 
 def _completed(given: ReadingOptions, stored: Mapping[str, Any]) -> ReadingOptions:
+    dated = given.time is not None or given.time_from_id is not None  # one stands for the other
     missing: dict[str, Any] = {
-        each: _value(stored[each]) for each in stored if not _is_given(getattr(given, each))
+        each: _value(stored[each])
+        for each in stored
+        if not _is_given(getattr(given, each)) and not (dated and each in ("time", "time_from_id"))
     }
     return replace(given, **missing)
 

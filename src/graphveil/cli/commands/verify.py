@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import typer
@@ -9,6 +10,7 @@ import typer
 from graphveil.cli.ending import UNFINISHED
 from graphveil.cli.options import Conf, Engine, EngineName, Json, Master, StudyFolder, chosen
 from graphveil.cli.output import print_json, print_table, working
+from graphveil.errors import StudyError
 
 if TYPE_CHECKING:
     from graphveil.steward.verifying import Verification
@@ -33,8 +35,9 @@ def verify(
     from graphveil.steward import reporting, verifying
 
     with working("Verifying …"):
-        if reporting.has_private_part(reporting.find(folder)):  # which alone is counted
-            load_kernels_without_blas()
+        with suppress(StudyError):  # which verifying reports, as part of what it finds
+            if reporting.has_private_part(reporting.find(folder)):  # which alone is counted
+                load_kernels_without_blas()
         verification = verifying.verify(folder, chosen(engine, master, conf))
     if as_json:
         print_json(verification.as_data())

@@ -1,9 +1,8 @@
 """The error of revised histories: ``python benchmarks/revisions.py PATH …``.
 
-Publishes the cases of the experiments again and again, and measures first values, processed ones,
-revisions and smooth trends against the truth, and how often each published interval holds it;
-writes benchmarks/REVISIONS.md. Name the folders of the public networks, as for
-``graphveil reproduce``.
+Publishes the cases of the experiments again and again, and measures first values, processed ones
+and revisions against the truth, and how often each published interval holds it; writes
+benchmarks/REVISIONS.md. Name the folders of the public networks, as for ``graphveil reproduce``.
 """
 
 from __future__ import annotations
@@ -30,7 +29,7 @@ from graphveil.mechanisms.planning.plan import Plan
 from graphveil.report.estimates import around
 from graphveil.series.planner import plan as planned
 from graphveil.series.postprocessing import processed
-from graphveil.series.revising import Rising, Wandering, revised, smooth_trend
+from graphveil.series.revising import Rising, revised
 from graphveil.statistics.statistic import statistic
 
 HERE = Path(__file__).resolve().parent
@@ -38,7 +37,7 @@ sys.path.insert(0, str(HERE.parent))  # so that `benchmarks` can be imported fro
 MODELS = ("synthetic-1", "synthetic-2")
 EPSILONS = ("0.1", "0.5", "1", "2", "10")
 MAIN = "1"
-KINDS = ("processed", "revised", "trend")
+KINDS = ("processed", "revised")
 WORST = 1.02
 Values = NDArray[np.float64]
 TARGETS = {"high-degree": 0.75, "edges": 0.97}
@@ -52,7 +51,7 @@ Written by `python benchmarks/revisions.py`, with the folders of seven public ne
 ## Against raw values
 
 The mean of |value − truth| over all steps and runs, as a part of that of the raw values: processed
-online when a value is first published, revised after the last release, and as a smooth trend.
+online when a value is first published, and revised after the last release.
 Geometric means over cases, and the worst case.
 """
 OF_CASES = """
@@ -79,8 +78,8 @@ OF_TIME = """
 
 Seconds to estimate one whole history again, on one core of a shared machine.
 
-| series | steps | revised | trend |
-|---|--:|--:|--:|
+| series | steps | revised |
+|---|--:|--:|
 """
 
 
@@ -134,11 +133,10 @@ def errors(case: Case, epsilon: str, runs: int, part: float = 1.0) -> dict[str, 
     steps = max(1, round(part * len(case.truth)))
     truth, raw = case.truth[:steps], case.raw(plan, runs)[:, :steps]
     counted = case.subject.statistic
-    fit, growth = Rising(plan, steps), Wandering.of(plan, steps)
+    fit = Rising(plan, steps)
     found = {
         "processed": [processed(counted, run).values for run in raw],
         "revised": [fit.of(run) for run in raw],
-        "trend": [growth.trend(run, rises=counted.monotone) for run in raw],
     }
     before = np.abs(raw - truth).mean()
     return {
@@ -181,15 +179,15 @@ def main_table(
     found: list[Case], measured: dict[str, dict[str, dict[str, float]]]
 ) -> Iterator[str]:
     """Means and worst cases, and whether targets are met."""
-    heads = "revised / processed", "worst revised", "worst trend"
+    heads = "revised / processed", "worst revised"
     yield f"| ε | statistic | cases | {' | '.join((*KINDS, *heads))} |"
-    yield "|--:|---|---|--:|--:|--:|--:|--:|--:|"
+    yield "|--:|---|---|--:|--:|--:|--:|"
     for epsilon, by_case in measured.items():
         for asked, where, here in groups(found):
             rows = [by_case[each.name] for each in here]
             means = [mean(row[kind] for row in rows) for kind in KINDS]
-            worst = [max(row[kind] for row in rows) for kind in ("revised", "trend")]
-            cells = " | ".join(f"{each:.3f}" for each in (*means, means[1] / means[0], *worst))
+            worst = max(row["revised"] for row in rows)
+            cells = " | ".join(f"{each:.3f}" for each in (*means, means[1] / means[0], worst))
             yield f"| {epsilon} | {asked} | {len(here)} {where} | {cells} |"
     yield ""
     yield verdict(found, measured)
@@ -218,8 +216,8 @@ def verdict(found: list[Case], measured: dict[str, dict[str, dict[str, float]]])
 
 def case_table(found: list[Case], by_case: dict[str, dict[str, float]]) -> Iterator[str]:
     """Every case."""
-    yield "| case | steps | mechanism | processed | revised | trend |"
-    yield "|---|--:|---|--:|--:|--:|"
+    yield "| case | steps | mechanism | processed | revised |"
+    yield "|---|--:|---|--:|--:|"
     for each in found:
         cells = " | ".join(f"{by_case[each.name][kind]:.2f}" for kind in KINDS)
         name = each.plan(MAIN).mechanism.name
@@ -228,8 +226,8 @@ def case_table(found: list[Case], by_case: dict[str, dict[str, float]]) -> Itera
 
 def half_table(found: list[Case], runs: int) -> Iterator[str]:
     """After half of the releases."""
-    yield "| statistic | cases | processed | revised | trend | worst revised |"
-    yield "|---|---|--:|--:|--:|--:|"
+    yield "| statistic | cases | processed | revised | worst revised |"
+    yield "|---|---|--:|--:|--:|"
     for asked, where, here in groups(found):
         rows = [errors(each, MAIN, runs, 0.5) for each in here]
         means = [mean(row[kind] for row in rows) for kind in KINDS]
@@ -261,12 +259,9 @@ def time_table() -> Iterator[str]:
         plan = planned(counted, DegreeBound(10), epsilon=1, horizon=steps, mechanism=mechanism)
         rng = np.random.default_rng(steps)
         raw = np.cumsum(rng.poisson(2, steps)) + np.cumsum(rng.laplace(0, 10, steps))
-        cells = []
-        for estimate in (revised, smooth_trend):
-            start = perf_counter()
-            estimate(counted, raw, plan)
-            cells.append(f"{perf_counter() - start:.2f}")
-        yield f"| {name}, `{mechanism}` | {steps} | {' | '.join(cells)} |"
+        start = perf_counter()
+        revised(counted, raw, plan)
+        yield f"| {name}, `{mechanism}` | {steps} | {perf_counter() - start:.2f} |"
 
 
 def markdown(datasets: Iterable[str], runs: int) -> str:

@@ -264,7 +264,6 @@ def test_the_frame_is_what_was_published(study: Study, place: Path) -> None:
     assert isinstance(as_pandas, pd.DataFrame)
     assert as_pandas["raw"].tolist() == study.frame("edges")["raw"].to_list()
     assert study.changes("edges").height == 1
-    assert study.trends("edges")["raw"].to_list() == study.frame("edges")["raw"].to_list()
 
 
 def test_the_public_part_alone_can_be_read(study: Study, place: Path) -> None:

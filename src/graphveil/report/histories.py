@@ -1,4 +1,4 @@
-"""Revised histories and smooth trends, as tables.
+"""Revised histories, as a table.
 
 First values stay as they were; a revision is shown beside them, with the release after which it was
 made, as statistical offices do. Series of studies whose plan was never published have none.
@@ -10,11 +10,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-import numpy as np
-
-from graphveil.report.estimates import EstimatedSeries, estimated, with_estimates
-from graphveil.report.table_columns import cell_columns, described, divided, names, rows_as_csv
-from graphveil.series.revising import smooth_trend
+from graphveil.report.estimates import EstimatedSeries, with_estimates
+from graphveil.report.table_columns import cell_columns, described, divided
 from graphveil.study.public.facts import DIGITS
 
 if TYPE_CHECKING:
@@ -87,40 +84,3 @@ def of_series(series: PublishedSeries) -> Iterator[Revision]:
                 revised_at=last,
                 known_by=None if estimate.known_by[0] == series.series else estimate.known_by[0],
             )
-
-
-# Smooth trends as a table, for those who ask; no part of the report, which assumes nothing.
-
-
-@dataclass(frozen=True)
-class TrendPoint(OneNumber):
-    """One number as first published, as revised, and on a smooth curve."""
-
-    raw: int = described("the count plus noise, as first published")
-    revised: float = described("what all numbers published so far say of it")
-    trend: float = described("the smooth trend: the same if growth changes little between steps")
-    trend_at: str = described("the last step whose numbers were used; it names the edition")
-
-
-def trends(part: PublicPart) -> tuple[TrendPoint, ...]:
-    """Every number of the series that have a revised history: by series, step, and degree."""
-    return tuple(point for series in with_estimates(part).series for point in of_one(series))
-
-
-def of_one(series: PublishedSeries) -> tuple[TrendPoint, ...]:
-    """The same of one series."""
-    values = np.round(estimated(series, smooth_trend), DIGITS)
-    groups = series.promise.group_names
-    shared = [name for name in names(divided(TrendPoint, groups)) if not name.startswith("trend")]
-    return tuple(
-        divided(TrendPoint, groups)(
-            **{name: getattr(row, name) for name in shared}, trend=value, trend_at=row.revised_at
-        )
-        for row, value in zip(of_series(series), np.ravel(values).tolist(), strict=True)
-    )
-
-
-def as_table(part: PublicPart) -> bytes:
-    """The rows as CSV in UTF-8."""
-    kind = divided(TrendPoint, tuple(each.name for each in part.promise.groups.members))
-    return rows_as_csv(kind, trends(part))

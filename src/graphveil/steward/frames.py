@@ -13,7 +13,7 @@ from graphveil.graph.groups import SECOND
 from graphveil.noise.exact_numbers import as_text
 from graphveil.report import releases
 from graphveil.report.estimates import now, with_estimates
-from graphveil.report.histories import TrendPoint, revisions, trends
+from graphveil.report.histories import revisions
 from graphveil.report.ratios import PublishedRatio, all_ratios
 from graphveil.report.releases import PublishedChange, all_changes
 from graphveil.report.table_columns import divided, rows_as_frame
@@ -60,11 +60,6 @@ def changed(part: PublicPart) -> pl.DataFrame:
 def quotients(part: PublicPart) -> pl.DataFrame:
     """Every ratio at every step."""
     return rows_as_frame(PublishedRatio, all_ratios(part))
-
-
-def smoothed(part: PublicPart) -> pl.DataFrame:
-    """Every number on a smooth curve."""
-    return rows_as_frame(_divided(TrendPoint, part), trends(part))
 
 
 def _divided(kind: type[Any], part: PublicPart) -> type[Any]:

@@ -92,23 +92,6 @@ def report(folder: Path) -> Report:
     return write_report(public)
 
 
-def write_trends(folder: Path, file: Path) -> None:
-    """Write the smooth trend of every series into a file of the caller's choice."""
-    from graphveil.report.histories import as_table
-    from graphveil.report.statement import has_revisions
-    from graphveil.study.public.public_part import PublicPart
-    from graphveil.whole_files import write_whole
-
-    part = PublicPart.read(find(folder))
-    if not has_revisions(part):
-        raise StudyError(
-            "no series has a trend: nothing is published yet, or the study was opened by a version "
-            "that did not tell how its noise hangs together."
-        )
-    content = as_table(part)
-    write_whole(file, lambda opened: opened.write(content), parameter="trend")
-
-
 def filed_by(region: str, sector: str, authors: Sequence[str], curator: str) -> FiledBy:
     """What an entry of a registry says that a study cannot know; refuses what is not stated."""
     from graphveil.report.registry import FiledBy

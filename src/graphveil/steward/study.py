@@ -515,19 +515,6 @@ class Study:
         """
         return self._frame("quotients", None, pandas)
 
-    def trends(self, series: str | None = None, *, pandas: bool = False) -> Any:
-        """Every number on a smooth curve, if growth changes little between steps; public.
-
-        Args:
-            series: of this one alone.
-            pandas: as a pandas frame, not a polars one.
-
-        Examples:
-            >>> study.trends("edges").columns[-4:]
-            ['raw', 'revised', 'trend', 'trend_at']
-        """
-        return self._frame("smoothed", series, pandas)
-
     def _frame(self, kind: str, series: str | None, pandas: bool) -> Any:
         from graphveil.steward.reporting import published
 

@@ -13,12 +13,6 @@ from graphveil.cli.output import print_json, working
 
 def report(
     folder: StudyFolder,
-    trend: Annotated[
-        Path | None,
-        typer.Option(
-            "--trend", metavar="FILE", help="Also write the smooth trend of every series, as CSV."
-        ),
-    ] = None,
     registry: Annotated[
         Path | None,
         typer.Option(
@@ -47,9 +41,6 @@ def report(
     report follows from study.toml and ledger.jsonl and nothing else, so a public part that came
     from somewhere else will do. The same two files always give the same report.
 
-    A smooth trend assumes that growth changes little from step to step, which nobody knows. So it
-    is no part of the report, and is written only where --trend says.
-
     Example: graphveil report my-study
 
     Example: graphveil report my-study --registry entry.yaml --region Example --sector "Public
@@ -61,9 +52,6 @@ def report(
 
     with working("Writing the report …"):
         written = reporting.report(folder).paths
-        if trend is not None:
-            reporting.write_trends(folder, trend)
-            written = (*written, trend)
         if registry is not None and filed is not None:
             reporting.write_registry_entry(folder, registry, filed)
             written = (*written, registry)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from graphveil.steward.status import Status
     from graphveil.steward.verifying import Verification
     from graphveil.study.promise import Promise
+    from graphveil.study.promise_entries import RatioPromise
     from graphveil.study.public.history import PublishedSeries
 
 
@@ -377,6 +378,25 @@ class Study:
 
         (request,) = inputs.series_of({name: {**given, "epsilon": epsilon}})
         return open_series(self.folder, request, dry_run=dry_run, drowned_too=drowned_too)
+
+    def promise_ratio(self, name: str, formula: str) -> RatioPromise:
+        """Promise one more ratio of series that are open; it costs nothing.
+
+        It is published of every step at which its numbers are, earlier ones included.
+
+        Args:
+            name: of the ratio, such as "links per person".
+            formula: one sum of series over another, as in `create`.
+
+        Examples:
+            >>> study.promise_ratio("links per person", "2*links/people")
+            Traceback (most recent call last):
+                ...
+            graphveil.errors.StudyError: the ratio, the file as a whole: ratio 'links per ...
+        """
+        from graphveil.steward.series import promise_ratio
+
+        return promise_ratio(self.folder, name, formula)
 
     def frame(self, series: str | None = None, *, pandas: bool = False) -> Any:
         """Every published number, one a row; public.

@@ -209,6 +209,39 @@ def waiting(folder: Path) -> None:
     study.withdraw(4)
 
 
+def ratios(folder: Path) -> None:
+    """Ratios of the first format that has them, up to the step before and of single degrees."""
+    degrees = {"with a link": "100*degree-ccdf[1]/degree-ccdf[0]"}
+    growth = {"growth": "(edges - before(edges))/before(edges)"}
+    lines = ["edges@1", "nodes@1", "degree-ccdf@1"]
+    made(folder, series=lines, ratios={"links each": "2*edges/nodes", **degrees, **growth})
+
+
+def ratios_later(folder: Path) -> None:
+    """Ratios of cells, and one that was promised once the study was open."""
+    lines = ["nodes@1", "edges@1", "nodes:by=region@1=people", "edges:by=region@1=by-region"]
+    study = Study.create(
+        folder,
+        title="A golden study",
+        population="made-up people",
+        publisher="nobody",
+        first=FIRST,
+        last=LAST,
+        bound=4,
+        bound_reason="nobody made up more",
+        epsilon=8,
+        epsilon_reason="an example",
+        groups={"region": ["North", "South"]},
+        series=lines,
+        ratios={"between": "by-region[between]/edges", "North": "people[North]/people"},
+    )
+    add(study, FIRST, FIRST + 2, groups={"region": "region"})
+    study.publish(through=str(FIRST + 1))
+    study.promise_ratio("links each", "2*edges/nodes")
+    study.promise_ratio("mixed", "by-region[South and North]/by-region")
+    study.publish(through=str(FIRST + 2))
+
+
 def groups(folder: Path) -> None:
     """People have regions and years of birth, and series are divided by them."""
     lines = ["nodes:by=region@1/4", "edges:by=region@1/4", "high-degree:tau=2,by=born@1/4"]
@@ -246,7 +279,8 @@ MAKERS: dict[str, Callable[[Path], None]] = {
     f"2026-11-{maker.__name__.replace('_', '-')}": maker
     for maker in (
         *(mechanisms, endless, vectors, hubs, without_bound, directed, pool),
-        *(extended, adopted, handed_over, waiting, postgresql, forests, following, groups),
+        *(extended, adopted, handed_over, waiting, postgresql, forests, following, groups, ratios),
+        ratios_later,
     )
 }
 

@@ -346,7 +346,7 @@ def test_hubs_that_nobody_can_be_linked_to_are_no_promise(hubs: int) -> None:
 
 def test_a_draft_names_no_beginning() -> None:
     require_draft(promise())
-    with pytest.raises(StudyError, match="'opened' is set when a series is opened later"):
+    with pytest.raises(StudyError, match="'opened' is set when something is promised later"):
         require_draft(with_series(EDGES | {"opened": "2002"}))
     with pytest.raises(StudyError, match=r"study\.toml, title"):
         require_draft(promise(title="x" * 201))

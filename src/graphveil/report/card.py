@@ -48,7 +48,11 @@ def card(part: PublicPart) -> dict[str, Any]:
 
 def _ratios(part: PublicPart) -> list[dict[str, str]]:
     """What is divided by what; the values are in ratios.csv."""
-    return [{"ratio": each.name, "formula": each.formula} for each in part.promise.ratios]
+    return [
+        {"ratio": each.name, "formula": each.formula}
+        | ({"opened": each.opened} if each.opened else {})
+        for each in part.promise.ratios
+    ]
 
 
 def _turns(part: PublicPart) -> dict[str, list[str]]:

@@ -61,8 +61,8 @@ def _mean(series: EstimatedSeries, part: PublicPart) -> Iterator[str]:
         both = 1 if part.promise.directed else 2
         ratio = Ratio({Number(links.series): both}, {Number(people.series): 1})
     elif series.degrees == tuple(range(series.width)):
-        ends = {Number(series.series, degree): 1 for degree in series.degrees[1:]}
-        ratio = Ratio(ends, {Number(series.series, 0): 1})
+        ends = {Number(series.series, (str(degree),)): 1 for degree in series.degrees[1:]}
+        ratio = Ratio(ends, {Number(series.series, ("0",)): 1})
     else:
         return
     yield f"{_opening(_links(series))} per person: {newest(ratio, part)}."

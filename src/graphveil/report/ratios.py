@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from graphveil.report.estimates import EstimatedSeries, SamePart, estimated_series
 from graphveil.report.table_columns import described
-from graphveil.series.ratios import Bounds, Measured, Number, Ratio, Source
+from graphveil.series.ratios import Bounds, Measured, Number, Ratio, Source, named_places
 from graphveil.study.public.announced_plans import announced_plan
 
 if TYPE_CHECKING:
@@ -72,6 +72,7 @@ class _Numbers:
 
     part: PublicPart
     plans: dict[str, Plan | None] = field(default_factory=dict)
+    named: dict[Number, tuple[int, ...]] = field(default_factory=dict)
     rows: dict[tuple[str, int], PublishedRatio | None] = field(default_factory=dict)
 
     def row(self, promised: RatioPromise, sealed: StepSealed) -> PublishedRatio | None:
@@ -92,18 +93,25 @@ class _Numbers:
         at = -1 if found is None else step - found.first_step
         return found.releases[at] if found is not None and 0 <= at < len(found.releases) else None
 
-    def value(self, number: Number, step: int) -> float:
+    def value(self, number: Number, step: int) -> Fraction:
         """What is known of a number now."""
         series = self.series[number.series]
-        at = step - number.ago - series.first_step
-        return series.estimates[at][_place(series, number)].value
+        known = series.estimates[step - number.ago - series.first_step]
+        return sum((Fraction(repr(known[at].value)) for at in self.places(number)), Fraction())
 
-    def best(self, number: Number, step: int) -> tuple[str, int, int]:
-        """The number of the same fact with the least noise: series, release and place."""
+    def best(self, number: Number, step: int) -> Iterator[tuple[str, int, int]]:
+        """The numbers of the same facts with the least noise: series, release and place."""
         series = self.series[number.series]
-        known = series.estimates[step - number.ago - series.first_step][_place(series, number)]
-        name, place = known.known_by
-        return name, step - number.ago - self.series[name].first_step, place
+        known = series.estimates[step - number.ago - series.first_step]
+        for at in self.places(number):
+            name, place = known[at].known_by
+            yield name, step - number.ago - self.series[name].first_step, place
+
+    def places(self, number: Number) -> tuple[int, ...]:
+        """Which numbers of a release it is."""
+        if number not in self.named:
+            self.named[number] = named_places(number, self.series[number.series].places)
+        return self.named[number]
 
     def plan(self, name: str) -> Plan:
         """How a series is published."""
@@ -117,11 +125,6 @@ class _Numbers:
 @lru_cache(maxsize=2)
 def _numbers(same: SamePart) -> _Numbers:
     return _Numbers(same.part)
-
-
-def _place(series: EstimatedSeries, number: Number) -> int:
-    """Which number of a release it is."""
-    return 0 if number.degree is None else series.degrees.index(number.degree)
 
 
 def newest(ratio: Ratio, part: PublicPart) -> str:
@@ -165,7 +168,7 @@ def _value(ratio: Ratio, numbers: _Numbers, step: int) -> Fraction | None:
     """The ratio of the estimates; None over 0."""
     above, below = (
         sum(
-            (factor * Fraction(repr(numbers.value(each, step))) for each, factor in side.items()),
+            (factor * numbers.value(each, step) for each, factor in side.items()),
             Fraction(),
         )
         for side in (ratio.above, ratio.below)
@@ -191,10 +194,10 @@ def _gathered(
     total = 0
     taken: dict[tuple[str, int], dict[int, int]] = {}
     for number, factor in side.items():
-        name, at, place = numbers.best(number, step)
-        total += factor * numbers.series[name].releases[at].raw[place]
-        column = taken.setdefault((name, place), {})
-        column[at] = column.get(at, 0) + factor
+        for name, at, place in numbers.best(number, step):
+            total += factor * numbers.series[name].releases[at].raw[place]
+            column = taken.setdefault((name, place), {})
+            column[at] = column.get(at, 0) + factor
     return total, taken
 
 

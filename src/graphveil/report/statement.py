@@ -245,7 +245,10 @@ def not_protected(part: PublicPart) -> tuple[tuple[str, str], ...]:
         ("the study itself", "title, population, publisher and rules for records, as published"),
     ]
     if promised.ratios:
-        formulas = (f"{each.name} = {each.formula}" for each in promised.ratios)
+        formulas = (
+            f"{each.name} = {each.formula}" + (f" (since {each.opened})" if each.opened else "")
+            for each in promised.ratios
+        )
         found.append(("choice of ratios", "; ".join(formulas)))
     sizes = [f"{each.series}: {size:,}" for each in part.series if (size := each.promise.expected)]
     guessed = [("expected sizes, guessed without the records", "; ".join(sizes))] if sizes else []

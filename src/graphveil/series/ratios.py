@@ -8,17 +8,19 @@ A function of published numbers and of public facts, so it spends nothing. The b
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property, reduce
 from math import ceil, floor, gcd, log10, sqrt
 from operator import add
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from graphveil.deferred import Deferred
 from graphveil.errors import ParameterError
+from graphveil.graph.groups import SECOND
 from graphveil.noise.tails import Noise, NoiseTails, in_parts
+from graphveil.statistics.breakdown import ALIKE, MIXED, cell_words
 
 if TYPE_CHECKING:
     from graphveil.mechanisms.planning import intervals
@@ -28,9 +30,10 @@ else:  # who only reads a formula needs no laws
     intervals = Deferred("graphveil.mechanisms.planning.intervals")
     noise_sum = Deferred("graphveil.noise.noise_sum")
 
-FORM = "2*links/people, (a - b)/c, degrees[3]/people or links/before(links)"
+FORM = "2*links/people, (a - b)/c, degrees[3]/people, links[between]/links or links/before(links)"
 LONGEST = 200  # characters of a formula
 LARGEST = 10**6  # factor
+SHOWN = 6  # cells that a refusal names
 ROUNDS = 40  # of looking for an end of an interval; it takes three or four
 TWO = 2
 FINEST = 12  # decimals of an end, at most
@@ -42,12 +45,12 @@ class Number:
 
     Attributes:
         series: whose.
-        degree: which one of several; None if there is only one.
+        inside: which one of several, as it stands in brackets: a cell, a degree, or both.
         ago: how many steps before.
     """
 
     series: str
-    degree: int | None = None
+    inside: tuple[str, ...] = ()
     ago: int = 0
 
 
@@ -69,9 +72,9 @@ class Ratio:
 
         Examples:
             >>> Ratio.of("2*links/people").above
-            {Number(series='links', degree=None, ago=0): 2}
+            {Number(series='links', inside=(), ago=0): 2}
         """
-        sides = text.split("/")
+        sides = _SLASH.split(text)
         if len(text) > LONGEST or len(sides) != 2:
             raise ParameterError("ratio", "must be one sum over another", hint=f"Write {FORM}.")
         above, below = map(_sum, sides)
@@ -99,10 +102,12 @@ class Ratio:
         return min(self.above.values(), default=0) >= 0
 
 
+_SLASH = re.compile(r"/(?![^\[\]]*\])")  # labels may have some
 _TERM = re.compile(
     r"\s*([+-]?)\s*(?:(\d+)\s*\*\s*)?"
-    r"(before\(\s*)?([a-z0-9]+(?:-[a-z0-9]+)*)(?:\[(\d+)\])?(?(3)\s*\))\s*"
+    r"(before\(\s*)?([a-z0-9]+(?:-[a-z0-9]+)*)((?:\[[^\[\]]+\]){0,2})(?(3)\s*\))\s*"
 )
+_INSIDE = re.compile(r"\[([^\[\]]+)\]")
 
 
 def _sum(text: str) -> dict[Number, int]:
@@ -124,7 +129,7 @@ def _terms(text: str) -> Iterator[tuple[Number, int]]:
         term = _TERM.match(text, at)
         if term is None or term.end() == at or (at and not term[1]):
             raise ParameterError("ratio", "cannot be read", hint=f"Write {FORM}.")
-        sign, times, before, name, place = term.groups()
+        sign, times, before, name, brackets = term.groups()
         factor = int(times or 1)
         if factor > LARGEST:
             raise ParameterError(
@@ -133,9 +138,85 @@ def _terms(text: str) -> Iterator[tuple[Number, int]]:
         at = term.end()
         ago = 0 if before is None else 1
         yield (
-            Number(name, None if place is None else int(place), ago),
+            Number(name, tuple(map(str.strip, _INSIDE.findall(brackets))), ago),
             -factor if sign == "-" else factor,
         )
+
+
+# Which numbers of a release a formula names.
+
+WITHIN, BETWEEN = "within", "between"  # of links and triangles: all alike, or not
+Place: TypeAlias = tuple[dict[str, str], int | None]  # the cell and the degree of a number
+
+
+def named_places(number: Number, places: Sequence[Place]) -> tuple[int, ...]:
+    """Where in a release the numbers stand that a formula adds up; refuses what is not there.
+
+    Args:
+        number: as a formula has it.
+        places: what each number of a release of its series is about.
+    """
+    cells = [cell for cell, _ in places]
+    degrees = list(dict.fromkeys(degree for _, degree in places if degree is not None))
+    divided, inside = any(cells), list(number.inside)
+    if len(inside) > divided + bool(degrees):
+        raise _unknown(number, "is a single number, without brackets")
+    degree = _degree(number, inside.pop() if inside else "", degrees) if degrees else None
+    chosen = _cells(number, inside[0], cells) if inside else set(range(len(places)))
+    return tuple(at for at in sorted(chosen) if degree in (None, places[at][1]))
+
+
+def _unknown(number: Number, problem: str, hint: str = "") -> ParameterError:
+    return ParameterError("ratio", f"'{number.series}' {problem}", hint=hint)
+
+
+def _degree(number: Number, text: str, degrees: Sequence[int]) -> int:
+    if text.isdecimal() and int(text) in degrees:
+        return int(text)
+    before = "".join(f"[{each}]" for each in number.inside[:-1])
+    raise _unknown(
+        number,
+        f"has one number per degree, from {degrees[0]} to {degrees[-1]}",
+        hint=f"Write {number.series}{before}[{degrees[min(1, len(degrees) - 1)]}].",
+    )
+
+
+def _cells(number: Number, text: str, cells: Sequence[dict[str, str]]) -> set[int]:
+    """The cells that are called so; those within groups, or between them."""
+    wanted = _plain(text)
+    for said in (cell_words, _turned):
+        found = {at for at, cell in enumerate(cells) if wanted == _plain(said(cell))}
+        if found:
+            return found
+    alike = {at: same for at, cell in enumerate(cells) if (same := _alike(cell)) is not None}
+    if alike and wanted in (WITHIN, BETWEEN):
+        return {at for at, same in alike.items() if same == (wanted == WITHIN)}
+    known = list(dict.fromkeys(cell_words(each) for each in cells))
+    listed = ", ".join([*([WITHIN, BETWEEN] if alike else []), *known[:SHOWN]])
+    more = " …" if len(known) > SHOWN else ""
+    raise _unknown(number, f"has no cell '{text[:40]}'", hint=f"There are: {listed}{more}.")
+
+
+def _turned(cell: dict[str, str]) -> str:
+    """A pair in words, its second end first."""
+    other = {
+        name.removesuffix(SECOND): each for name, each in cell.items() if name.endswith(SECOND)
+    }
+    own = {f"{name}{SECOND}": each for name, each in cell.items() if name in other}
+    return cell_words(other | own)
+
+
+def _alike(cell: Mapping[str, str]) -> bool | None:
+    """Whether all people of an object are alike; None where it is about one person."""
+    if set(cell.values()) <= {ALIKE, MIXED}:
+        return ALIKE in cell.values()
+    own = {name: label for name, label in cell.items() if not name.endswith(SECOND)}
+    other = {name.removesuffix(SECOND): label for name, label in cell.items() if name not in own}
+    return own == other if other else None
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.casefold().split())
 
 
 @dataclass(frozen=True)

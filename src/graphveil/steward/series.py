@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from graphveil.steward.planning.requests import SeriesRequest
     from graphveil.study.ledger import Ledger
     from graphveil.study.lifecycle.extension import Extension, Longer
+    from graphveil.study.promise_entries import RatioPromise
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,22 @@ def _outlook(ledger: Ledger, request: SeriesRequest) -> Outlook:
         wider = with_series(ledger, with_objective(request).as_entry(), "the new series")
     series = settled_series(wider.promise, wider.series, wider.first_step)
     return Outlook(wider.promise, series, wider.first_step)
+
+
+def promise_ratio(folder: Path, name: str, formula: str) -> RatioPromise:
+    """Promise one more ratio of series that are open; the report has it at once."""
+    from graphveil.study import StoredStudy
+
+    study = StoredStudy.at(folder)
+    if not study.ledger().is_open:
+        raise StudyError(
+            "this study is a draft, and nothing is promised yet: add the ratio to "
+            "public/study.toml."
+        )
+    wider = study.promise_ratio(name, formula)
+    if study.ledger().sealed:  # before, there is no report
+        write_report(study.folder.public)
+    return wider.ratios[-1]
 
 
 # Extending a study: more steps than it was planned for, with what they cost shown beforehand.

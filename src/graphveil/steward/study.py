@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from graphveil.steward.status import Status
     from graphveil.steward.verifying import Verification
     from graphveil.study.promise import Promise
+    from graphveil.study.promise_entries import RatioPromise
     from graphveil.study.public.history import PublishedSeries
 
 
@@ -471,6 +472,25 @@ class Study:
         from graphveil.steward.custody import hand_over
 
         hand_over(self.folder, code)
+
+    def promise_ratio(self, name: str, formula: str) -> RatioPromise:
+        """Promise one more ratio of series that are open; it costs nothing.
+
+        It is published of every step at which its numbers are, earlier ones included.
+
+        Args:
+            name: of the ratio, such as "links per person".
+            formula: one sum of series over another, as in `create`.
+
+        Examples:
+            >>> study.promise_ratio("links per person", "2*links/people")
+            Traceback (most recent call last):
+                ...
+            graphveil.errors.StudyError: the ratio, the file as a whole: ratio 'links per ...
+        """
+        from graphveil.steward.series import promise_ratio
+
+        return promise_ratio(self.folder, name, formula)
 
     def frame(self, series: str | None = None, *, pandas: bool = False) -> Any:
         """Every published number, one a row; public.

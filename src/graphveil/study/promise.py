@@ -124,7 +124,8 @@ else:  # most series leave the choice open
 FIRST_FORMAT: Final = 1
 PROJECTIONS: Final = 2  # the first in which a series may be counted by forests, or follow
 RATIOS: Final = 3  # the first that may have ratios
-FORMAT: Final = 4  # the first in which people have groups
+GROUPS: Final = 4  # the first in which people have groups
+FORMAT: Final = 5  # the first whose ratios are of cells, or were promised later
 COMMITTED: Final = {"committed": True}  # where a promise was checked, and then entered
 UNIT: Final = "one person with all their links"
 HEADING = """\
@@ -322,6 +323,14 @@ class Promise(Part):
         own = series.within(self.groups, directed=self.directed) if self.groups else series
         return self.model_copy(update={"series": (*self.series, own)})
 
+    def with_ratio(
+        self, ratio: RatioPromise, source: str = "study.toml", *, committed: bool = False
+    ) -> Promise:
+        """The study with one more ratio; refuses one that cannot be computed."""
+        data, entry = self.to_data(), ratio.model_dump(exclude_none=True)
+        wider = data | {"ratios": [*data.get("ratios", ()), entry]}
+        return Promise.from_data(wider, source, committed=committed)
+
     def with_pool(self, pool: Pool | None) -> Promise:
         """The study with another pool."""
         budget = self.budget.model_copy(update={"pool": pool})
@@ -404,8 +413,12 @@ class Promise(Part):
     @property
     def _needed_format(self) -> int:
         """The first that has what the study needs."""
+        divided = {each.name for each in self.series if BY in each.parameters}
+        for each in self.ratios:
+            if each.opened or divided & {number.series for number in each.ratio.numbers}:
+                return FORMAT
         if self.groups:
-            return FORMAT
+            return GROUPS
         if self.ratios:
             return RATIOS
         named = any(isinstance(each.projection, str) for each in self.series)

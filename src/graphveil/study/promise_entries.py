@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Annotated, Any, Final, Literal
 
@@ -36,7 +36,7 @@ from graphveil.noise.exact_numbers import (
     exact_epsilon,
     exact_share,
 )
-from graphveil.series.ratios import Number, Ratio
+from graphveil.series.ratios import Place, Ratio, named_places
 from graphveil.statistics.breakdown import BY, breakdown_in, cell_words
 from graphveil.statistics.statistic import Statistic, statistic
 
@@ -374,6 +374,7 @@ class RatioPromise(Part):
     Attributes:
         name: what it is called, such as "links per person".
         formula: one sum of series over another, such as "2*links/people".
+        opened: the step before which it was promised, if the study was open by then.
 
     Examples:
         >>> RatioPromise(name="links per person", formula="2*links/people").ratio.numbers[0].series
@@ -382,6 +383,7 @@ class RatioPromise(Part):
 
     name: Text
     formula: Text
+    opened: Text | None = None
 
     @property
     def ratio(self) -> Ratio:
@@ -397,32 +399,31 @@ class RatioPromise(Part):
                 known = ", ".join(series)
                 problem = f"there is no series '{number.series}'"
                 raise ParameterError("ratio", problem, hint=f"There are: {known}.")
-            counted = found.counted()
-            if BY in found.parameters:
-                raise ParameterError("ratio", f"'{number.series}' is divided by groups")
-            self._require_place(number, counted, found.threshold() or bound)
+            counted, within = found.counted(), found.threshold() or bound
+            places = places_of(counted, within)
+            named_places(number, places)
             if isinstance(found.projection, str) and found.projection.startswith(FOLLOW):
                 problem = f"'{number.series}' counts up to another threshold at each release"
                 raise ParameterError("ratio", problem)
             windows.add(counted.counted_for)
-            if any(fact.of_links for each in counted.facts(1) for fact in each):
+            if any(fact.of_links for each in counted.facts(len(places)) for fact in each):
                 projections.add(found.projection)
         if len(windows) > 1:
             raise ParameterError("ratio", "its series count people of different windows")
         if len(projections) > 1:
             raise ParameterError("ratio", "its series count links after different projections")
 
-    def _require_place(self, number: Number, counted: Statistic, bound: Bound) -> None:
-        if not counted.vector:
-            if number.degree is not None:
-                problem = f"'{number.series}' is a single number, without brackets"
-                raise ParameterError("ratio", problem)
-            return
-        degrees = counted.degrees(bound.counted)
-        if number.degree not in degrees:
-            problem = f"'{number.series}' has one number per degree, from {degrees[0]} to "
-            hint = f"Write {number.series}[{degrees[1]}]."
-            raise ParameterError("ratio", f"{problem}{degrees[-1]}", hint=hint)
+
+def places_of(counted: Statistic, bound: Bound) -> Sequence[Place]:
+    """What each number of a release is about: its cell, and its degree if it has one."""
+    divided = breakdown_in(counted)
+    if divided is not None:
+        return divided.places(counted.width(bound.counted))
+    return (
+        [({}, degree) for degree in counted.degrees(bound.counted)]
+        if counted.vector
+        else [({}, None)]
+    )
 
 
 def ratio_entry(text: str) -> dict[str, str]:

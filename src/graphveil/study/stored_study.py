@@ -228,6 +228,13 @@ class StoredStudy:
         self.announce(transaction.ledger())
         return wider.series
 
+    def promise_ratio(self, name: str, formula: str) -> Promise:
+        """Promise a ratio of series that are open; it costs nothing. What is promised then."""
+        with self._writing() as (transaction, opened):
+            wider = opening.promise_ratio(transaction, opened.ledger, name, formula)
+        self.announce(transaction.ledger())
+        return wider
+
     def publish(
         self,
         through: int | None = None,

@@ -56,6 +56,14 @@ def series(
         str | None,
         typer.Option("--pool", metavar="SHARE", help="Its share of the study's pool, not an ε."),
     ] = None,
+    ratio: Annotated[
+        str | None,
+        typer.Option(
+            "--ratio",
+            metavar="'NAME = FORMULA'",
+            help="Promise a ratio of series from now on, as `graphveil new` does. It is free.",
+        ),
+    ] = None,
     projection: Projection = None,
     minimise: Minimise = None,
     expected: Annotated[
@@ -71,10 +79,11 @@ def series(
     yes: Drowned = False,
     as_json: Json = False,
 ) -> None:
-    """List the series of a study, or open one more from the next step on.
+    """List the series of a study, open one more from the next step on, or promise a ratio.
 
     A series is paid for when it is opened, out of what is left of the budget. Its first
-    release counts everything that is there by then.
+    release counts everything that is there by then. A ratio follows from published numbers, of
+    all steps at which they are, and costs nothing; once promised, it stays.
 
     Example: graphveil series my-study --open triangles --epsilon 1/4 --dry-run
     """
@@ -87,7 +96,12 @@ def series(
     parameters = {key: entry_value(key, text) for key, text in given.items()}
     if opened is None:
         _require_nothing([*flags.values(), *parameters.values(), dry_run or None, yes or None])
-        _list(folder, as_json=as_json)
+        if ratio is None:
+            _list(folder, as_json=as_json)
+        else:
+            _promise(folder, ratio, as_json=as_json)
+    elif ratio is not None:
+        raise ParameterError("ratio", "is promised by itself", hint="Leave --open out.")
     else:
         request = _series_request(opened, _given(flags), parameters)
         _open(folder, request, yes=yes, dry_run=dry_run, as_json=as_json)
@@ -113,6 +127,18 @@ def _list(folder: Path, *, as_json: bool) -> None:
         return
     print_series(found.title, found.series)
     print(f"Budget: {found.budget}.")
+
+
+def _promise(folder: Path, text: str, *, as_json: bool) -> None:
+    """Promise a ratio, and say that it is public."""
+    from graphveil.steward.series import promise_ratio
+    from graphveil.study.promise_entries import ratio_entry
+
+    promised = promise_ratio(folder, **ratio_entry(text))
+    if as_json:
+        print_json(promised.model_dump(exclude_none=True))
+    else:
+        print(f"Promised: {promised.name} = {promised.formula}. It costs nothing.")
 
 
 def _series_request(text: str, flags: dict[str, Any], parameters: dict[str, Any]) -> SeriesRequest:

@@ -27,7 +27,7 @@ from graphveil.study.committed import label_of
 from graphveil.study.ledger import Ledger
 from graphveil.study.lifecycle.prices import Prices
 from graphveil.study.promise import Promise, require_limits, require_series_limits
-from graphveil.study.promise_entries import SeriesPromise
+from graphveil.study.promise_entries import RatioPromise, SeriesPromise
 from graphveil.study.public.chain import canonical, digest
 from graphveil.study.public.facts import (
     AFTER_PROJECTION,
@@ -37,6 +37,7 @@ from graphveil.study.public.facts import (
     FORESTS,
     LossFact,
     NoiseFact,
+    RatioPromised,
     SensitivityFact,
     SeriesOpened,
     Software,
@@ -176,11 +177,12 @@ def require_draft(promise: Promise) -> None:
     require_limits(promise, "study.toml")
     if isinstance(promise.degree_bound, HubBound):
         promise.degree_bound.require_sense()
-    for each in promise.series:
-        if each.opened is not None:
+    begun = [(each.name, each.opened) for each in promise.series]
+    for name, opened in [*begun, *((each.name, each.opened) for each in promise.ratios)]:
+        if opened is not None:
             raise StudyError(
-                f"series '{each.name}': 'opened' is set when a series is opened later. Leave it "
-                "out: the series of a draft begin with the first step."
+                f"'{name}': 'opened' is set when something is promised later. Leave it out: "
+                "all of a draft begins with the first step."
             )
 
 
@@ -284,6 +286,33 @@ def noise_facts(laws: Iterable[tuple[NoiseLaw, int]]) -> tuple[NoiseFact, ...]:
 
 
 # One more series: what a study then promises, the same for a try and for the real thing.
+
+
+def with_ratio(ledger: Ledger, name: str, formula: str, source: str = "the ratio") -> Promise:
+    """An open study with one more ratio; changes nothing. Refuses one that cannot be computed."""
+    before = ledger.versions[-1]
+    next_step = (
+        len(ledger.sealed)
+        if before.calendar.last_step is None
+        else min(len(ledger.sealed), before.calendar.last_step)
+    )
+    opened = before.calendar.label(next_step)
+    if not name.strip() or name in [each.name for each in before.ratios]:
+        raise ParameterError("ratio", "needs a name that no other has")
+    ratio = RatioPromise(name=name.strip(), formula=formula, opened=opened)
+    ratio.require_series({each.name: each for each in before.series}, before.degree_bound)
+    after = before.with_ratio(ratio, source)
+    require_limits(after, source)
+    return after
+
+
+def promise_ratio(transaction: Transaction, ledger: Ledger, name: str, formula: str) -> Promise:
+    """Enter a ratio into both chains."""
+    after, made = with_ratio(ledger, name, formula), len(ledger.sealed)
+    label = label_of(after, made - 1) if made else None
+    fact = RatioPromised(step=made, label=label, ratio=after.ratios[-1], **Software.now())
+    transaction.append(fact, private={})
+    return after
 
 
 @dataclass(frozen=True)

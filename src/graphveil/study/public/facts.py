@@ -17,7 +17,7 @@ from graphveil.mechanisms.following import Answer
 from graphveil.mechanisms.planning.usefulness import Judgement
 from graphveil.noise.exact_numbers import as_text
 from graphveil.statistics.breakdown import BY, Breakdown, breakdown_in
-from graphveil.study.promise_entries import SeriesPromise
+from graphveil.study.promise_entries import RatioPromise, SeriesPromise
 
 AFTER_PROJECTION = "after-projection"  # the heading of what is proved for every network
 FORESTS = "forests"  # the same for what is counted by forests
@@ -46,6 +46,7 @@ class Event(StrEnum):
     STUDY_ADOPTED = "study adopted"
     STUDY_HANDED_OVER = "study handed over"
     STUDY_EXTENDED = "study extended"
+    RATIO_PROMISED = "ratio promised"
 
 
 class Announcement(NamedTuple):
@@ -405,6 +406,21 @@ class StudyExtended(Software):
     def price(self) -> Fraction:
         """What all further releases cost."""
         return sum((each.price for each in self.series), Fraction())
+
+
+class RatioPromised(Software):
+    """A ratio that was promised while the study went on; it is published of all steps.
+
+    Attributes:
+        step: how many steps were published before.
+        label: the last of them; None if there was none.
+        ratio: as the study file states it.
+    """
+
+    event = Event.RATIO_PROMISED
+    step: int
+    label: str | None
+    ratio: RatioPromise
 
 
 class ChangeFact(Fact):

@@ -20,6 +20,7 @@ from graphveil.study.public.facts import (
     Event,
     ExtendedSeries,
     NoiseFact,
+    RatioPromised,
     ReleaseMade,
     RenewedSeries,
     SeriesOpened,
@@ -51,8 +52,8 @@ class History:
     """Everything that was published, row by row.
 
     Attributes:
-        versions: the study file as it was when the study was opened, and after each later series,
-            each extension, and each adoption that had a price.
+        versions: the study file as it was when the study was opened, and after each later series
+            or ratio, each extension, and each adoption that had a price.
         series: in the order in which they were opened.
         steps: what is sealed so far.
         software: the versions that were at work, in the order in which they are named.
@@ -185,6 +186,8 @@ class _Reader:
             self._adopt(StudyAdopted.read(row), row)
         elif row.event == Event.STUDY_EXTENDED:
             self._extend(StudyExtended.read(row), row)
+        elif row.event == Event.RATIO_PROMISED:
+            self._promise_ratio(RatioPromised.read(row), row)
         else:
             raise StudyError(
                 f"{row.place}: this version of graphveil does not know this event. "
@@ -275,6 +278,16 @@ class _Reader:
         self.versions.append(self.versions[-1].going_on(self._shares(named), calendar))
         self.extensions.append((row.at, extended))
         self.software[str(extended)] = None
+
+    def _promise_ratio(self, promised: RatioPromised, row: Announcement) -> None:
+        in_order = not self._due and promised.step == len(self.steps)
+        row.require(in_order and promised.ratio.opened is not None, "a ratio is out of order")
+        before = self.versions[-1]
+        try:
+            self.versions.append(before.with_ratio(promised.ratio, row.place, committed=True))
+        except StudyError as error:
+            raise IntegrityError(str(error)) from error
+        self.software[str(promised)] = None
 
     def _longer_calendar(self, extended: StudyExtended, row: Announcement) -> Calendar:
         """The calendar that an extension states, once it has all steps of the one before."""

@@ -23,6 +23,7 @@ from graphveil.backends.spark.intake.taking import TakenIn, Waiting, taken_in, w
 from graphveil.backends.spark.jobs import SparkCluster
 from graphveil.graph.intake.records import IntakeReport
 from graphveil.graph.intake.rules import RecordRules
+from graphveil.graph.sequence import BACKWARD, BOTH, FORWARD
 from graphveil.records import from_rows
 from here import Here, HereFrame
 from test_sifting import CALENDAR, EDGES, NODES, PEOPLE, Row, World, bare, skipped, worlds
@@ -184,11 +185,14 @@ def people_of(graph: SparkGraph) -> dict[str, int]:
 def links_of(graph: SparkGraph) -> set[tuple[str, str, int, int]]:
     """Every pair with its directions, and its step."""
     names, steps = ids_of(graph), list(people_of(graph).values())
-    return {
-        (names[newer], names[entry >> 2], entry & 3 if names[newer] > names[entry >> 2] else -1,
-         step[0] if step else steps[newer])
-        for _, _, _, newer, entry, *step in rows_of(graph)
-    }  # fmt: skip
+    found = set()
+    for row in rows_of(graph):
+        newer, entry, *step = (int(cast("Any", cell)) for cell in row[3:])
+        pair, bits = (names[newer], names[entry >> 2]), entry & BOTH
+        if pair[0] < pair[1]:
+            pair, bits = pair[::-1], {FORWARD: BACKWARD, BACKWARD: FORWARD, BOTH: BOTH}[bits]
+        found.add((*pair, bits, step[0] if step else steps[newer]))
+    return found
 
 
 def test_a_rule_that_is_asked_otherwise_is_noticed(

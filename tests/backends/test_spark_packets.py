@@ -15,10 +15,10 @@ from graphveil.backends.spark.intake.aside import Broken
 from graphveil.backends.spark.intake.people import PartFound
 from graphveil.backends.spark.intake.resolving import Note, together
 from graphveil.backends.spark.jobs import Packet, Sorter, opened_rows, part_of, received, sent
+from graphveil.backends.spark.records import batches
+from graphveil.backends.spark.records.batches import Order
 from graphveil.errors import Place, RecordError
 from graphveil.graph.intake.identity import identity_order
-from graphveil.study.records.spark import batches
-from graphveil.study.records.spark.batches import Order
 
 SCHEMA = pa.schema([("id", pa.string()), ("place", pa.int64())])
 

@@ -34,6 +34,7 @@ from graphveil.study import StoredStudy
 from graphveil.study.promise import Promise
 from graphveil.study.promise_entries import SeriesPromise
 from graphveil.study.public.facts import DIGITS, ReleaseMade
+from graphveil.study.records.local.backend import LocalBackend
 from small_sequences import growths
 from studies import people, promise
 
@@ -128,7 +129,7 @@ def require_same(published: Sequence[Release], told: Sequence[ReleaseMade]) -> N
 @pytest.fixture
 def both(root: Path, without_chance: None) -> tuple[Promise, StoredStudy]:
     made = promise(series=SERIES, budget=BUDGET)
-    study = StoredStudy.create(root, made, engine=ENGINE)
+    study = StoredStudy.create(root, made, backend=LocalBackend(threads=1))
     study.add(people())
     return made, study
 

@@ -88,7 +88,7 @@ def test_counts_are_those_of_the_projection_to_the_stated_threshold(
     study = opened(root, directed=directed)
     study.publish(STEPS - 1)
     require_sound(study)
-    recounted: Any = study.holder.recounted(study.stored(study.ledger()), ())
+    recounted: Any = study.backend.recounted(study.stored(study.ledger()), ())
     engine, total = LocalEngine(), 0
     for secret, fact in made(study):
         threshold = fact.threshold
@@ -268,7 +268,7 @@ def test_memory_and_study_publish_the_same_and_go_on_alike(
     freeze_noise(monkeypatch)
     study = opened(root, series=[LINKS])
     study.publish(STEPS - 1)
-    recounted: Any = study.holder.recounted(study.stored(study.ledger()), ())
+    recounted: Any = study.backend.recounted(study.stored(study.ledger()), ())
     edges, bound = statistic("edges"), FollowingBound(300)
     plan = planned(edges, NoBound(), epsilon=20, horizon=STEPS, projection=bound)
     first, series = Series.open(plan, edges, bound).publish(recounted.graph.until(2), through=1)

@@ -104,7 +104,7 @@ def kept(study: StoredStudy) -> dict[str, Path]:
 
 
 def sealed(study: StoredStudy) -> growing.Sealed:
-    return growing.sealed(study.stored(study.ledger()), study.engine)
+    return growing.sealed(study.stored(study.ledger()), study.backend)
 
 
 @st.composite

@@ -24,7 +24,6 @@ from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.records import from_rows
 from graphveil.study import StoredStudy, publishing
 from graphveil.study.records.local import batches, segments
-from graphveil.study.records.local.record_store import LocalRecordStore
 from graphveil.study.records.record_store import AddOptions
 from plain_rules import DEGREES, EDGES, numbered, totals
 
@@ -217,15 +216,15 @@ def things(study: StoredStudy) -> Iterator[Any]:
         kept = reading.series()
     records = from_rows([(f"{CANARY}-new", 2)], [(f"{CANARY}-new", f"{CANARY}-0-1")])
     sealed = segments.load(study.folder.segments, ledger.sealed, promise)
-    stored, holder = study.stored(ledger), LocalRecordStore(study.engine)
-    found = holder.candidate(stored, records, AddOptions(complete=True))
-    prepared = publishing.prepare(stored, kept, 2, holder)
-    grown, terms = holder.grown(stored, 2), publishing.terms_of(ledger, kept)
+    stored, backend = study.stored(ledger), study.backend
+    found: Any = backend.candidate(stored, records, AddOptions(complete=True))
+    prepared = publishing.prepare(stored, kept, 2, backend)
+    grown, terms = backend.grown(stored, 2), publishing.terms_of(ledger, kept)
     yield from (study, study.folder, study.store, ledger, *ledger.rows, *ledger.public_rows)
     yield from (*ledger.batches, *ledger.sealed, *ledger.series, promise, kept)
     yield from (records, records.nodes, resolve(records, promise.calendar, promise.records), sealed)
     yield from (found, found.findings, found.pending, segments.segment(sealed, range(1)))
-    yield from (prepared, prepared.counted, grown, holder.recounted(stored, terms.values()))
+    yield from (prepared, prepared.counted, grown, backend.recounted(stored, terms.values()))
     yield study.add(records)
     yield batches.load(study.folder.batches, study.ledger().batches, sealed)
 

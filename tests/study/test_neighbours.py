@@ -250,7 +250,7 @@ def foretold(study: StoredStudy) -> object:
     """What is known of the next steps before they are sealed."""
     found = study.committed()
     made = len(found.ledger.sealed)
-    ready = prepare(study.stored(found.ledger), found.kept, STEPS - 1, study.holder)
+    ready = prepare(study.stored(found.ledger), found.kept, STEPS - 1, study.backend)
     ahead = predicted(ready, range(made, STEPS))
     return ahead.steps, {name: list(widths) for name, widths in ahead.widths.items()}
 

@@ -1,4 +1,4 @@
-"""Preparing the next steps, with a holder made by hand: what it is asked, and what it gives."""
+"""Preparing the next steps, with a backend made by hand: what it is asked, and what it gives."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class Held:
         self.asked.append(("counted", list(series), since))
         return SimpleNamespace(counts="counts")
 
-    def keeps_bound(self, stored: Any) -> bool:
+    def keeps_promise(self, stored: Any) -> bool:
         self.asked.append(("keeps", stored))
         return self.keeps
 
@@ -68,18 +68,18 @@ def counting(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
     return terms
 
 
-def prepared(study: Any, holder: Any, kept: Any = "kept") -> Any:
-    return prepare(study, kept, 7, holder)
+def prepared(study: Any, backend: Any, kept: Any = "kept") -> Any:
+    return prepare(study, kept, 7, backend)
 
 
 @pytest.mark.parametrize(("made", "since"), [(0, 0), (1, 0), (2, 1), (5, 4)])
 def test_series_are_counted_from_the_step_whose_totals_are_kept(
     counting: dict[str, Any], made: int, since: int
 ) -> None:
-    holder, study = Held(), stored(made)
-    found = prepared(study, holder)
+    backend, study = Held(), stored(made)
+    found = prepared(study, backend)
     terms = [*counting.values()]
-    assert holder.asked == [
+    assert backend.asked == [
         ("grown", study, 7),
         ("first break", study.promise.degree_bound, made),
         ("counted", terms, since),
@@ -94,9 +94,9 @@ def test_where_the_promise_breaks_nothing_is_counted(
     counting: dict[str, Any], breaks_at: int
 ) -> None:
     counting["two"] = SimpleNamespace(projects=True)  # one that counts on it is enough
-    holder, study = Held(breaks_at), stored(2)
-    found = prepared(study, holder)
-    assert [each[0] for each in holder.asked] == ["grown", "first break"]
+    backend, study = Held(breaks_at), stored(2)
+    found = prepared(study, backend)
+    assert [each[0] for each in backend.asked] == ["grown", "first break"]
     assert (found.last_hash, found.promise, found.breaks_at) == ("c", study.promise, breaks_at)
     assert (found.series, found.counted) == ({}, None)
 
@@ -104,9 +104,9 @@ def test_where_the_promise_breaks_nothing_is_counted(
 def test_a_promise_on_which_nothing_counts_is_not_looked_at(counting: dict[str, Any]) -> None:
     for study, projects in ((stored(2, checked=False), False), (stored(2), True)):
         counting["one"].projects = projects
-        holder = Held(breaks_at=3)
-        assert prepared(study, holder).breaks_at is None
-        assert [each[0] for each in holder.asked] == ["grown", "counted"]
+        backend = Held(breaks_at=3)
+        assert prepared(study, backend).breaks_at is None
+        assert [each[0] for each in backend.asked] == ["grown", "counted"]
 
 
 CASES = [  # whether the promise is checked, of what series project, whether it is kept; refused
@@ -125,13 +125,13 @@ def test_no_series_begins_on_a_promise_that_is_broken(
 ) -> None:
     study: Any = stored(2, checked=checked, projections=projections)
     study.promise.degree_bound = _Bound(checked)
-    holder: Any = Held(keeps=keeps)
+    backend: Any = Held(keeps=keeps)
     if refused:
         with pytest.raises(BoundError, match="promised bound"):
-            require_bound_so_far(study, holder)
+            require_bound_so_far(study, backend)
     else:
-        require_bound_so_far(study, holder)
-    assert all(each == ("keeps", study) for each in holder.asked)
+        require_bound_so_far(study, backend)
+    assert all(each == ("keeps", study) for each in backend.asked)
 
 
 class _Bound:

@@ -57,7 +57,7 @@ def study(tmp_path: Path) -> StoredStudy:
 
 def prepared(study: StoredStudy, through: int = 3) -> Prepared:
     found = study.committed()
-    return prepare(study.stored(found.ledger), found.kept, through, study.holder)
+    return prepare(study.stored(found.ledger), found.kept, through, study.backend)
 
 
 def rows_since(study: StoredStudy, number: int) -> list[LedgerRow]:
@@ -170,7 +170,7 @@ def test_nothing_is_prepared_from_a_state_that_was_restored(study: StoredStudy) 
     before = study.committed().kept
     study.publish(through=2)
     with pytest.raises(IntegrityError, match="the state in the ledger database does not belong"):
-        prepare(study.stored(study.ledger()), before, 3, study.holder)
+        prepare(study.stored(study.ledger()), before, 3, study.backend)
 
 
 def test_recent_values_are_counted_from_the_one_that_was_published_last(tmp_path: Path) -> None:
@@ -241,10 +241,10 @@ def test_no_series_begins_that_counts_on_a_promise_which_is_broken(tmp_path: Pat
     projected = EDGES | {"mechanism": "compose-projection", "projection": 2}
     study = opened(tmp_path / "study", bound=tight, series=[projected])
     study.publish(through=2)
-    require_bound_so_far(study.stored(study.ledger()), study.holder)
+    require_bound_so_far(study.stored(study.ledger()), study.backend)
     study.publish()
     with pytest.raises(BoundError, match="breaks its promised bound"):
-        require_bound_so_far(study.stored(study.ledger()), study.holder)
+        require_bound_so_far(study.stored(study.ledger()), study.backend)
     assert prepared(study, 3).breaks_at is None
 
 
@@ -253,7 +253,7 @@ def test_a_promise_that_does_not_refuse_keeps_no_series_from_being_opened(tmp_pa
     projected = EDGES | {"mechanism": "compose-projection", "projection": 1}
     study = opened(tmp_path / "study", bound=going_on, series=[projected])
     study.publish(through=3)
-    require_bound_so_far(study.stored(study.ledger()), study.holder)
+    require_bound_so_far(study.stored(study.ledger()), study.backend)
 
 
 @dataclass

@@ -190,7 +190,7 @@ def test_a_writer_that_lost_its_lock_harms_nobody(root: Path, postgresql: str) -
     with pytest.raises(StorageError), slow.store.transaction() as transaction:  # noqa: PT012
         ledger = transaction.ledger()
         records = from_rows([("P9", 2001)], [])
-        found = slow.holder.candidate(slow.stored(ledger), records, AddOptions())
+        found = slow.backend.candidate(slow.stored(ledger), records, AddOptions())
         end_sessions(url)
         added = first.add(people())
         stored_study.store_batch(transaction, ledger, found)  # under the same number

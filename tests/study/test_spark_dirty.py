@@ -12,17 +12,17 @@ import pytest
 from graphveil.errors import GraphveilError
 from graphveil.graph.intake.filtering import listed
 from graphveil.records import ReadingOptions
-from graphveil.steward.engine_choice import EngineChoice
 from graphveil.steward.records.adding import add
 from graphveil.study import StoredStudy
+from graphveil.study.backends import BackendChoice
 from graphveil.study.records.private_tables import read_table
 from graphveil.study.records.record_store import AddOptions
 from spark_sessions import SETTINGS, local_session
 from studies import promise
 from tries import sampled
 
-SPARK = EngineChoice(spark=True, master="local[2]", settings=SETTINGS)
-ENGINES = {"local": EngineChoice(), "spark": SPARK}
+SPARK = BackendChoice("spark", master="local[2]", settings=SETTINGS)
+ENGINES = {"local": BackendChoice(), "spark": SPARK}
 YEARS = ("2001", "2002", "2003", "2004")
 BAD_IDS = (None, " ", "a\tb", "x" * 1001)
 BAD_TIMES = ("soon", "31/12/2003", "2003-13-01", "2009", "2004-02-30", None)
@@ -80,7 +80,7 @@ def files_of(folder: Path, number: int, batch: list[Rows]) -> list[str]:
     return [str(path) for path in paths]
 
 
-def outcome(root: Path, files: list[str], choice: EngineChoice, **how: Any) -> Any:
+def outcome(root: Path, files: list[str], choice: BackendChoice, **how: Any) -> Any:
     """All that is said and stored of a batch; rows without their order where there is none."""
     undated = how.pop("undated", None)
     options = ReadingOptions(undated=undated, day_first=how.pop("day_first", None))

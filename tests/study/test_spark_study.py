@@ -12,20 +12,20 @@ import polars as pl
 import pytest
 
 from frozen import frozen
+from graphveil.backends.spark.records import batches, segments
 from graphveil.errors import BoundError, EngineError, GraphveilError, InputError, ParameterError
 from graphveil.records import ReadingOptions
-from graphveil.steward.engine_choice import EngineChoice
 from graphveil.steward.records.adding import add
 from graphveil.steward.reporting import write_report
 from graphveil.study import StoredStudy
+from graphveil.study.backends import BackendChoice
 from graphveil.study.records.record_store import AddOptions
-from graphveil.study.records.spark import batches, segments
 from graphveil.study.verification import verify
 from spark_sessions import SETTINGS, local_session
 from studies import people, promise
 
-SPARK = EngineChoice(spark=True, master="local[2]", settings=SETTINGS)
-LOCAL = EngineChoice()
+SPARK = BackendChoice("spark", master="local[2]", settings=SETTINGS)
+LOCAL = BackendChoice()
 SERIES = [
     {"name": name, "statistic": name, "epsilon": "1/8"}
     for name in ("edges", "degree-ccdf", "triangles", "components")
@@ -66,19 +66,19 @@ def files_of(folder: Path, batch: Batch, number: int) -> list[str]:
     return [str(path) for path in paths]
 
 
-def publish(root: Path, choice: EngineChoice, through: int | None = None) -> None:
-    with choice.running() as engine:
-        StoredStudy.at(root, engine=engine).publish(through, early=True)
+def publish(root: Path, choice: BackendChoice, through: int | None = None) -> None:
+    with choice.running() as backend:
+        StoredStudy.at(root, backend=backend).publish(through, early=True)
 
 
-def checks(root: Path, choice: EngineChoice) -> dict[str, str]:
-    with choice.running() as engine:
-        found = list(verify(StoredStudy.at(root, engine=engine)))
+def checks(root: Path, choice: BackendChoice) -> dict[str, str]:
+    with choice.running() as backend:
+        found = list(verify(StoredStudy.at(root, backend=backend)))
     assert all(check.is_finished for check in found)
     return {check.name: check.found for check in found}
 
 
-Course = Sequence[tuple[EngineChoice, Batch | int]]  # who adds a batch, or publishes up to a step
+Course = Sequence[tuple[BackendChoice, Batch | int]]  # who adds a batch, or publishes up to a step
 
 
 def lived(root: Path, course: Course, **changed: Any) -> dict[str, bytes]:
@@ -99,7 +99,7 @@ def lived(root: Path, course: Course, **changed: Any) -> dict[str, bytes]:
     }
 
 
-def course(*choices: EngineChoice) -> Course:
+def course(*choices: BackendChoice) -> Course:
     """Two batches and four steps, each with its engine."""
     return list(zip(choices, (FIRST, 1, SECOND, 2, 3), strict=True))
 
@@ -245,8 +245,8 @@ def test_options_for_files_are_refused_and_not_ignored(tmp_path: Path, said: Any
 
 def test_records_of_this_process_are_refused(tmp_path: Path) -> None:
     StoredStudy.create(tmp_path / "study", promise())
-    with SPARK.running() as engine, pytest.raises(InputError, match="tables that Spark reads"):
-        StoredStudy.at(tmp_path / "study", engine=engine).add(people())
+    with SPARK.running() as backend, pytest.raises(InputError, match="tables that Spark reads"):
+        StoredStudy.at(tmp_path / "study", backend=backend).add(people())
 
 
 def test_what_spark_does_not_count_stops_a_publication_before_anything_is_sealed(

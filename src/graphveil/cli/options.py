@@ -20,9 +20,9 @@ from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
     from graphveil.graph.promises import Bound, DegreeBound, InOutBound
-    from graphveil.steward.engine_choice import EngineChoice
     from graphveil.steward.planning.outlook import Outlook
     from graphveil.steward.planning.requests import SeriesRequest
+    from graphveil.study.backends import BackendChoice
 
 
 class IfBroken(StrEnum):
@@ -206,16 +206,15 @@ def hub_numbers(text: str) -> tuple[int, ...]:
 # Where counting runs: options of every command that counts. They concern this machine alone.
 
 
-class EngineName(StrEnum):
-    """Where counting runs."""
-
-    LOCAL = "local"
-    SPARK = "spark"
-
-
+HERE = "local"
+SPARK = "spark"
 Engine = Annotated[
-    EngineName,
-    typer.Option("--engine", help="Where counting runs; spark for what fits no machine."),
+    str,
+    typer.Option(
+        "--engine",
+        metavar=f"<{HERE}|{SPARK}>",
+        help="Where counting runs; spark for what fits no machine.",
+    ),
 ]
 Master = Annotated[
     str | None,
@@ -227,16 +226,19 @@ Conf = Annotated[
 ]
 
 
-def chosen(engine: EngineName, master: str | None, conf: list[str] | None) -> EngineChoice:
+def chosen(engine: str, master: str | None, conf: list[str] | None) -> BackendChoice:
     """What the options say about where counting runs."""
-    from graphveil.steward.engine_choice import EngineChoice
+    from graphveil.study.backends import BackendChoice, backend
 
-    return EngineChoice(engine is EngineName.SPARK, master, settings_of(engine, master, conf))
+    settings = settings_of(engine, master, conf)
+    if engine != HERE:
+        backend(engine)
+    return BackendChoice(engine, master, settings)
 
 
-def settings_of(engine: EngineName, master: str | None, conf: list[str] | None) -> dict[str, str]:
-    """The settings of Spark; refuses them where it is not asked for."""
-    if engine is not EngineName.SPARK and (master or conf):
+def settings_of(engine: str, master: str | None, conf: list[str] | None) -> dict[str, str]:
+    """The settings of another engine; refuses them for the local one, which has none."""
+    if engine == HERE and (master or conf):
         raise ParameterError("--master, --conf", "are for Spark", hint="Add --engine spark.")
     settings = {}
     for each in conf or []:

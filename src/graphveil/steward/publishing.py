@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from graphveil.errors import InputError, Interruption, ParameterError, StudyError
 from graphveil.hints import Hint
 from graphveil.steward import reporting
-from graphveil.steward.engine_choice import HERE, EngineChoice
 from graphveil.steward.reporting import Report, report_is_current, write_report
+from graphveil.study.backends import HERE, BackendChoice
 from graphveil.study.committed import Announced
 
 if TYPE_CHECKING:
@@ -162,13 +162,13 @@ def publish(
     folder: Path,
     asked: PublishRequest,
     progress: Callable[[Progress], object] = lambda _: None,
-    engine: EngineChoice = HERE,
+    engine: BackendChoice = HERE,
 ) -> Publication:
     """Seal what is asked for and announce it; a plain request first finishes an interrupted run."""
     from graphveil.study import StoredStudy
 
     with engine.running() as counting:
-        return _publish(StoredStudy.at(folder, engine=counting), folder, asked, progress)
+        return _publish(StoredStudy.at(folder, backend=counting), folder, asked, progress)
 
 
 def _publish(

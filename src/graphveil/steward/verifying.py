@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from graphveil.errors import GraphveilError, IntegrityError
 from graphveil.hints import Hint
 from graphveil.steward import reporting
-from graphveil.steward.engine_choice import HERE, EngineChoice
+from graphveil.study.backends import HERE, BackendChoice
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,7 +78,7 @@ class Verification:
         }
 
 
-def verify(folder: Path, engine: EngineChoice = HERE) -> Verification:
+def verify(folder: Path, engine: BackendChoice = HERE) -> Verification:
     """Check a study, or a public part by itself, up to the first failure; changes nothing."""
     held: list[Check] = []
     finish = f"graphveil report {folder}"
@@ -90,7 +90,7 @@ def verify(folder: Path, engine: EngineChoice = HERE) -> Verification:
     return Verification(tuple(held), None, finish)
 
 
-def checks(folder: Path, engine: EngineChoice = HERE) -> Iterator[Check]:
+def checks(folder: Path, engine: BackendChoice = HERE) -> Iterator[Check]:
     """Every check that passes, one after the other; raises at the first that fails."""
     from graphveil.study.public import chain
     from graphveil.study.public.public_part import LEDGER, Check, PublicPart, text_of
@@ -100,7 +100,7 @@ def checks(folder: Path, engine: EngineChoice = HERE) -> Iterator[Check]:
         from graphveil.study import StoredStudy, verification
 
         with engine.running() as counting:
-            yield from verification.verify(StoredStudy.at(public.parent, engine=counting))
+            yield from verification.verify(StoredStudy.at(public.parent, backend=counting))
         if not (public / LEDGER).exists():
             yield Check("the public part", "nothing is announced yet")
             return

@@ -34,13 +34,14 @@ from graphveil.study.public.facts import (
     StepSealed,
 )
 from graphveil.study.public.history import PublishedSeries
-from graphveil.study.records.record_store import PreparedSteps, RecordStore, Stored
+from graphveil.study.records.record_store import PreparedSteps, Stored
 from graphveil.study.storage.reading import StoredSeries
 from graphveil.study.storage.series_state import plan_of, state_of
 from graphveil.study.storage.transaction import Transaction
 
 if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar
+    from graphveil.study.backends import Backend
     from graphveil.study.promise import Promise
 
 
@@ -132,12 +133,12 @@ class Prepared:
 
 
 def prepare(
-    stored: Stored, kept: Mapping[str, StoredSeries], through: int, holder: RecordStore
+    stored: Stored, kept: Mapping[str, StoredSeries], through: int, backend: Backend
 ) -> Prepared:
     """Let the waiting records arrive in the sealed graph, and count every series."""
     ledger, promise = stored.ledger, stored.promise
     made, last = len(ledger.sealed), ledger.rows[-1].hash
-    grown = holder.grown(stored, through)
+    grown = backend.grown(stored, through)
     terms = terms_of(ledger, kept)
     if promise.degree_bound.checked and not all(each.projects for each in terms.values()):
         breaks_at = grown.first_break(promise.degree_bound, made)
@@ -192,7 +193,7 @@ def terms_of(ledger: Ledger, kept: Mapping[str, StoredSeries]) -> dict[str, Seri
     }
 
 
-def require_bound_so_far(stored: Stored, holder: RecordStore) -> None:
+def require_bound_so_far(stored: Stored, backend: Backend) -> None:
     """Refuse a series that would count on a promise which sealed steps have already broken.
 
     Series that project do not count on it, so it may be. The new one could never be published,
@@ -202,7 +203,7 @@ def require_bound_so_far(stored: Stored, holder: RecordStore) -> None:
 
     promise = stored.promise
     cut = all(each.projection is not None for each in promise.series)
-    if promise.degree_bound.checked and cut and not holder.keeps_bound(stored):
+    if promise.degree_bound.checked and cut and not backend.keeps_promise(stored):
         raise broken_promise(promise.degree_bound)
 
 

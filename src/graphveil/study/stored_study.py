@@ -16,7 +16,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from graphveil.backends import LocalEngine
 from graphveil.deferred import Deferred
 from graphveil.errors import BoundError, ParameterError, StudyError
 from graphveil.hints import Hint
@@ -36,26 +35,26 @@ from graphveil.study.storage.store import Store, now
 from graphveil.whole_files import write_bytes
 
 if TYPE_CHECKING:
-    from graphveil.backends import Engine
     from graphveil.graph.intake.records import Records
-    from graphveil.study import publishing
+    from graphveil.study import backends, publishing
+    from graphveil.study.backends import Backend
     from graphveil.study.lifecycle import adoption, extension, opening
     from graphveil.study.lifecycle.adoption import Renewal
     from graphveil.study.lifecycle.extension import Extension, Further
     from graphveil.study.publishing import Prepared
-    from graphveil.study.records import attempts, findings, record_store
+    from graphveil.study.records import attempts, findings
     from graphveil.study.records.attempts import Attempt
-    from graphveil.study.records.record_store import RecordStore, ValidatedBatch
+    from graphveil.study.records.record_store import ValidatedBatch
     from graphveil.study.storage import agreement
     from graphveil.study.storage.transaction import Transaction
 else:  # who only looks at a study plans, counts and draws nothing
     adoption = Deferred("graphveil.study.lifecycle.adoption")
     extension = Deferred("graphveil.study.lifecycle.extension")
     opening = Deferred("graphveil.study.lifecycle.opening")
+    backends = Deferred("graphveil.study.backends")
     publishing = Deferred("graphveil.study.publishing")
     attempts = Deferred("graphveil.study.records.attempts")
     findings = Deferred("graphveil.study.records.findings")
-    record_store = Deferred("graphveil.study.records.record_store")
     agreement = Deferred("graphveil.study.storage.agreement")
 
 
@@ -86,13 +85,19 @@ class StoredStudy:
 
     Attributes:
         folder: where its parts lie.
-        engine: where counting runs; a matter of the machine, not of the promise.
+        chosen: where records lie and counting runs, if not here; a matter of the machine, not of
+            the promise.
         machine: what is remembered outside the folder, so that no copy of it goes on as well.
     """
 
     folder: Folder
-    engine: Engine = field(default_factory=LocalEngine)
+    chosen: Backend | None = None
     machine: Machine = field(default_factory=Machine.here)
+
+    @cached_property
+    def backend(self) -> Backend:
+        """Where its records lie while a command works with them, and counting runs."""
+        return self.chosen or backends.here()
 
     @classmethod
     def create(
@@ -101,7 +106,7 @@ class StoredStudy:
         promise: Promise,
         *,
         database: str | None = None,
-        engine: Engine | None = None,
+        backend: Backend | None = None,
         machine: Machine | None = None,
     ) -> StoredStudy:
         """A new study, which is a draft until records are added; nothing is spent yet.
@@ -110,7 +115,7 @@ class StoredStudy:
             root: a folder that holds no study yet.
             promise: what the study file will say.
             database: the URL of a PostgreSQL database; without one, SQLite in the folder.
-            engine: where counting runs; by default on this machine.
+            backend: where records lie and counting runs; by default on this machine.
             machine: which remembers it; by default this one.
         """
         opening.require_draft(promise)
@@ -132,21 +137,16 @@ class StoredStudy:
                 Store.create(folder.database_url)
             # The study file comes last: without it, a half-made study is none.
             write_bytes(folder.study_file, promise.to_toml().encode())
-        return cls(folder, engine or LocalEngine(), machine)
+        return cls(folder, backend, machine)
 
     @classmethod
     def at(
-        cls, root: Path, *, engine: Engine | None = None, machine: Machine | None = None
+        cls, root: Path, *, backend: Backend | None = None, machine: Machine | None = None
     ) -> StoredStudy:
         """The study in a folder."""
         folder = Folder(root.resolve())
         folder.require()
-        return cls(folder, engine or LocalEngine(), machine or Machine.beside(folder.root))
-
-    @cached_property
-    def holder(self) -> RecordStore:
-        """Who holds its records while a command works with them."""
-        return record_store.record_store_of(self.engine)
+        return cls(folder, backend, machine or Machine.beside(folder.root))
 
     @cached_property
     def store(self) -> Store:
@@ -189,10 +189,12 @@ class StoredStudy:
         findings.require_listed(records)
         if options.dry_run:
             known = (since or self.committed()).ledger
-            return Added(None, self.holder.candidate(self.stored(known), records, options).findings)
+            return Added(
+                None, self.backend.candidate(self.stored(known), records, options).findings
+            )
         with self._writing(known=since.ledger if since else None) as (transaction, opened):
             ledger = opened.ledger
-            batch = self.holder.candidate(self.stored(ledger), records, options)
+            batch = self.backend.candidate(self.stored(ledger), records, options)
             if not options.yes:
                 findings.require_confirmed(batch.findings)
             number = store_batch(transaction, ledger, batch, read_as, attempt)
@@ -221,7 +223,7 @@ class StoredStudy:
             ledger = opened.ledger
             wider = opening.with_series(ledger, series.model_dump())
             if wider.series.projection is None:
-                publishing.require_bound_so_far(self.stored(ledger), self.holder)
+                publishing.require_bound_so_far(self.stored(ledger), self.backend)
             opening.open_series(
                 transaction, ledger.versions[-1], wider.series, first_step=wider.first_step
             )
@@ -503,7 +505,7 @@ class _Run:
         study, found = self._study, self._found
         agreement.require_series(found.ledger, found.kept)  # before it is counted with
         stored = study.stored(found.ledger)
-        prepared = publishing.prepare(stored, found.kept, self._last, study.holder)
+        prepared = publishing.prepare(stored, found.kept, self._last, study.backend)
         try:
             publishing.require_bound(prepared, begun=self._made > self._first)
         except BoundError:

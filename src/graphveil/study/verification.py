@@ -62,7 +62,7 @@ class _Subject:
     def recounted(self) -> Recounted:
         """What was sealed, counted again from its segments."""
         stored = self.study.stored(self.ledger)
-        return self.study.holder.recounted(stored, self.terms.values())
+        return self.study.backend.recounted(stored, self.terms.values())
 
     @cached_property
     def terms(self) -> dict[str, SeriesTerms]:

@@ -29,7 +29,7 @@ class SparkEngine:
     Attributes:
         cluster: where its tasks run.
         scratch: where files of one command lie, if it works on a study.
-        keeping: None; checkpoints are written by the record store of the cluster.
+        keeping: None; the backend of a study writes checkpoints of its own.
     """
 
     cluster: Cluster = field(repr=False)

@@ -11,9 +11,9 @@ import typer
 
 from graphveil.cli.hints import HINTS
 from graphveil.cli.options import (
+    HERE,
     Conf,
     Engine,
-    EngineName,
     Json,
     Master,
     StudyFolder,
@@ -92,7 +92,7 @@ def add(
         typer.Option("--abandon", help="Give up files whose addition was refused or stopped."),
     ] = False,
     skip_bad: Annotated[bool, typer.Option("--skip-bad", hidden=True)] = False,
-    engine: Engine = EngineName.LOCAL,
+    engine: Engine = HERE,
     master: Master = None,
     conf: Conf = None,
     as_json: Json = False,

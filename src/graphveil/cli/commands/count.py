@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from graphveil.cli.options import (
+    HERE,
+    SPARK,
     Conf,
     Engine,
-    EngineName,
     Json,
     Master,
     Name,
@@ -63,7 +64,7 @@ def count(
         ),
     ] = None,
     projection: Projection = None,
-    engine: Engine = EngineName.LOCAL,
+    engine: Engine = HERE,
     master: Master = None,
     conf: Conf = None,
     as_json: Json = False,
@@ -89,14 +90,16 @@ def count(
     statistic.require_domain(directed=directed or oriented)
     sources = [*(files or []), *([nodes] if nodes else []), *more]
     settings = settings_of(engine, master, conf)
+    if engine not in (HERE, SPARK):
+        raise ParameterError("engine", f"must be {HERE} or {SPARK} to count outside of a study")
     if not sources:
         raise ParameterError("files", "name at least one file", hint="Such as nodes.csv edges.csv.")
     kind = {"directed": directed or oriented, "oriented": oriented}
     threshold = chosen_threshold(projection)
-    if threshold is not None and engine is EngineName.SPARK:
+    if threshold is not None and engine == SPARK:
         raise ParameterError("projection", "is counted by the local engine", hint="Leave one out.")
     with working("Reading and counting …"):
-        if engine is EngineName.SPARK:
+        if engine == SPARK:
             counted = _count_there(sources, statistic, every, reading, kind, master, settings)
         else:
             counted = _count_here(sources, statistic, every, reading, kind, threshold)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphveil.cli.options import Conf, Engine, EngineName, Json, Master, StudyFolder, chosen
+from graphveil.cli.options import HERE, Conf, Engine, Json, Master, StudyFolder, chosen
 from graphveil.cli.output import console, print_json, print_releases, working
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def publish(
     no_report: Annotated[
         bool, typer.Option("--no-report", help="Leave page, charts, card and table for later.")
     ] = False,
-    engine: Engine = EngineName.LOCAL,
+    engine: Engine = HERE,
     master: Master = None,
     conf: Conf = None,
     as_json: Json = False,

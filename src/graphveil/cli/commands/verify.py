@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from graphveil.cli.ending import UNFINISHED
-from graphveil.cli.options import Conf, Engine, EngineName, Json, Master, StudyFolder, chosen
+from graphveil.cli.options import HERE, Conf, Engine, Json, Master, StudyFolder, chosen
 from graphveil.cli.output import print_json, print_table, working
 from graphveil.errors import StudyError
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 def verify(
     folder: StudyFolder,
-    engine: Engine = EngineName.LOCAL,
+    engine: Engine = HERE,
     master: Master = None,
     conf: Conf = None,
     as_json: Json = False,

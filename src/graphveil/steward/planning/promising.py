@@ -16,7 +16,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.errors import InputError, ParameterError
-from graphveil.steward.records.reading_alike import require_understood, told_apart
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -487,6 +486,7 @@ def count_tables(
     """
     from graphveil.backends.spark import SparkCluster, SparkEngine, opened
     from graphveil.backends.spark.counters import require_counted
+    from graphveil.backends.spark.reading import require_understood, told_apart
 
     require_counted([statistic.tally()], statistic.name)
     require_understood(options)

@@ -14,11 +14,11 @@ from graphveil.graph.intake.links import UNKNOWN_END
 from graphveil.graph.intake.records import Records
 from graphveil.graph.intake.resolving import NO_TIME
 from graphveil.hints import Hint
-from graphveil.records import ReadingOptions, read_records
+from graphveil.records import ReadingOptions
 from graphveil.records.format import ParseReport
-from graphveil.steward.engine_choice import HERE, EngineChoice
+from graphveil.study.backends import HERE, BackendChoice
 from graphveil.study.records.findings import PRIVATE
-from graphveil.study.records.record_store import AS_USUAL, AddOptions, require_no_groups
+from graphveil.study.records.record_store import AS_USUAL, AddOptions
 
 if TYPE_CHECKING:
     import polars as pl
@@ -110,7 +110,7 @@ def add(
     options: ReadingOptions | None = None,
     how: AddOptions = AS_USUAL,
     change_reading: bool = False,
-    engine: EngineChoice = HERE,
+    engine: BackendChoice = HERE,
     called: Sequence[str] | None = None,
 ) -> Addition:
     """Read files and store their records; the first ones open the study.
@@ -147,29 +147,23 @@ def _add(
     format_name: str | None,
     given: ReadingOptions,
     how: AddOptions,
-    engine: EngineChoice,
+    engine: BackendChoice,
     attempt: Attempt | None,
     *,
     change: bool,
 ) -> Addition:
     from graphveil.steward.records import reading_alike
-    from graphveil.steward.records.reading_alike import PAIR, require_possible, tables_of
 
     before = {} if change else state.ledger.read_as
     used = reading_alike.as_before(given, before)
-    if engine.spark:
-        require_no_groups(study.promise(state.ledger).groups)
-        require_possible(format_name, given)
-    with engine.running() as holding:
+    engine.require_possible(study.promise(state.ledger), format_name, given)
+    with engine.running() as backend:
         with _advising(how.strict):
-            if engine.spark:
-                reading = tables_of(holding, [str(file) for file in files], used.get(PAIR, given))
-            else:
-                reading = read_records(files, format=format_name, options=given, by_format=used)
+            reading = backend.read(files, format_name, given, used)
         reading_alike.refuse_otherwise(used, before, reading)
         with _advising(how.strict, reading.records):
             _require_direction(reading.directed, study.promise(state.ledger))
-            added = replace(study, engine=holding or study.engine).add(
+            added = replace(study, chosen=backend).add(
                 reading.records,
                 replace(how, undated=reading_alike.undated(given, used, reading)),
                 read_as=reading_alike.choices(given, used, before, reading),

@@ -7,9 +7,9 @@ intended.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from graphveil.errors import ParameterError
 from graphveil.hints import Hint
@@ -20,11 +20,7 @@ from graphveil.records.filters import Filter
 from graphveil.records.options import Undated
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-    from graphveil.backends import Engine
-    from graphveil.backends.spark.intake.tables import SparkTable
-    from graphveil.graph.intake.records import Records
+    pass
 
 
 _OF_PEOPLE = ("time", "time_from_id", "all_listed")  # stored only where the files date people
@@ -132,79 +128,3 @@ def undated(
     """What becomes of people without a date: as given now, or before for files of these formats."""
     choices_made = (used.get(name, given).undated for name in found.read)
     return given.undated or next((each for each in choices_made if each is not None), None)
-
-
-# Tables that Spark reads: which of them lists people, which links, and which options they take.
-
-
-PAIR = "pair"  # what tables of people and links are called, whichever reader reads them
-_UNDERSTOOD = (
-    "time", "edge_time", "id", "source", "target", "day_first", "undated", "most_bytes", "mark_bad",
-)  # fmt: skip
-
-
-def require_understood(options: ReadingOptions) -> None:
-    """Refuse options that readers of files understand, and Spark's tables do not."""
-    from graphveil.records.options import DEFAULTS
-
-    for name, default in vars(DEFAULTS).items():
-        if name not in _UNDERSTOOD and getattr(options, name) != default:
-            raise _for_files(name.replace("_", "-"))
-
-
-def _for_files(name: str) -> ParameterError:
-    return ParameterError(
-        name,
-        "is for files that the local engine reads",
-        hint="Prepare a table, a view or Parquet files with the rows that count, and name those.",
-    )
-
-
-def told_apart(
-    session: SparkSession, tables: Sequence[str], options: ReadingOptions
-) -> tuple[SparkTable, SparkTable | None]:
-    """The table of nodes and that of edges, by their columns."""
-    from graphveil.backends.spark.intake.tables import holds, read, table_of
-
-    asked = {"node": options.id, "source": options.source, "target": options.target}
-    called = {ours: theirs for ours, theirs in asked.items() if theirs is not None}
-    times = {"nodes": options.time, "edges": options.edge_time}
-    found: dict[str, SparkTable] = {}
-    for where in tables:
-        frame = read(session, where)
-        kind = holds(frame, called)
-        if kind in found:
-            raise ParameterError(
-                "files", f"two of them hold {kind}", hint="Put the files into one folder."
-            )
-        named = times[kind]
-        time = {} if named is None else {"time": named}
-        found[kind] = table_of(frame, where, kind, {**called, **time})
-    if "nodes" not in found:
-        raise ParameterError("files", "none of them lists nodes", hint="Name a table of nodes.")
-    return found["nodes"], found.get("edges")
-
-
-def require_possible(
-    format: str | None,  # noqa: A002
-    options: ReadingOptions,
-) -> None:
-    """Refuse what only readers of files can do, before a session is started."""
-    if format:
-        raise _for_files("format")
-    require_understood(options)
-
-
-def tables_of(engine: Engine | None, files: Sequence[str], options: ReadingOptions) -> ReadFiles:
-    """The records in tables that Spark reads; they are not read yet."""
-    from graphveil.backends.spark import SparkCluster, SparkEngine
-    from graphveil.backends.spark.intake.tables import TableRecords
-    from graphveil.records import ReadFiles
-    from graphveil.records.format import ParseReport
-
-    assert isinstance(engine, SparkEngine), "tables are read by a session"
-    assert isinstance(engine.cluster, SparkCluster), "tables are read by a session"
-    require_understood(options)  # also what was given for files before
-    nodes, edges = told_apart(engine.cluster.session, files, options)
-    records = cast("Records", TableRecords(nodes, edges, options.day_first))
-    return ReadFiles(records, ParseReport((), ()), (PAIR,), (PAIR,), {PAIR: {}}, None)

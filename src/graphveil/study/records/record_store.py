@@ -1,7 +1,7 @@
-"""The record store: what a study does with its records, here or on a cluster.
+"""What a study and its backend say to each other about records.
 
-Batches and segments lie in the private folder, and every store reads what any other has written.
-The local store has the graph in memory; that of a cluster leaves it with the workers.
+Batches and segments lie in the private folder, and every backend reads what any other has written.
+The local one has the graph in memory; that of a cluster leaves it with the workers.
 """
 
 from __future__ import annotations
@@ -15,8 +15,6 @@ from graphveil.errors import ParameterError
 from graphveil.graph.intake.rules import RecordRules, Undated
 
 if TYPE_CHECKING:
-    from graphveil.backends import Engine
-    from graphveil.graph.groups import Groups
     from graphveil.graph.promises import Bound
     from graphveil.series.counting import SeriesCounts
     from graphveil.series.terms import SeriesTerms
@@ -65,16 +63,6 @@ class AddOptions:
 
 
 AS_USUAL = AddOptions()
-
-
-def require_no_groups(groups: Groups) -> None:
-    """Refuse a study with groups where labels of people are not taken in."""
-    if groups:
-        raise ParameterError(
-            "engine",
-            "Spark does not take in people's labels, and this study has groups",
-            hint="Leave the engine out: the local one counts graphs of some hundred million links.",
-        )
 
 
 class ValidatedBatch(Protocol):
@@ -143,38 +131,6 @@ class Recounted(Protocol):
 
     def compared(self) -> CacheCheck:
         """Verify all checksums of the cache, and compare its content with the counts."""
-
-
-class RecordStore(Protocol):
-    """Holds the records of a study while a command works with them."""
-
-    def candidate(self, stored: Stored, given: Any, options: AddOptions) -> ValidatedBatch:
-        """Check new records against everything that is sealed or waiting; changes nothing."""
-
-    def keeps_bound(self, stored: Stored) -> bool:
-        """Whether nobody in the sealed graph has more links than promised."""
-
-    def grown(self, stored: Stored, through: int) -> ExtendedGraph:
-        """The sealed graph with the records that arrive up to the step `through`."""
-
-    def recounted(self, stored: Stored, series: Collection[SeriesTerms]) -> Recounted:
-        """Count everything that was sealed, from its segments."""
-
-
-# Which holder goes with which engine.
-
-
-def record_store_of(engine: Engine) -> RecordStore:
-    """Who holds the records that an engine counts."""
-    from graphveil.backends.spark.engine import SparkEngine
-
-    if isinstance(engine, SparkEngine):
-        from graphveil.study.records.spark.record_store import SparkRecordStore
-
-        return SparkRecordStore(engine)
-    from graphveil.study.records.local.record_store import LocalRecordStore
-
-    return LocalRecordStore(engine)
 
 
 # The rules for the records of one batch: those of the study, and what its steward says.

@@ -440,14 +440,14 @@ def _reversed(layout: LayoutTask, rows: _Rows) -> NDArray[np.bool_]:
 
 
 def _second(layout: LayoutTask, rows: _Rows, reverse: NDArray[np.bool_]) -> int:
-    """The first of these rows that comes after its reverse."""
+    """The first of these rows that comes after its reverse; or of all, where that is known."""
     keys = _keys(layout.graph, rows)
     first = first_of_each(keys, np.zeros(len(keys), np.int32), rows.place)
     chosen = np.flatnonzero(reverse)
     at = np.searchsorted(keys[first], keys[chosen] ^ BOTH).clip(max=len(first) - 1)
     there = keys[first][at] == keys[chosen] ^ BOTH
     after = ~there | (rows.place[first][at] < rows.place[chosen])
-    return int(rows.place[chosen][after].min())
+    return int(rows.place[chosen][after if after.any() else ~after].min())
 
 
 def _written(

@@ -1,15 +1,19 @@
-"""The record store of one machine: the graph of a study in memory, or mapped from the cache."""
+"""The backend of one machine: the graph of a study in memory, or mapped from the cache."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from graphveil.backends import LocalEngine
 from graphveil.graph.degrees import degrees
 from graphveil.graph.projection import Projected
+from graphveil.records import read_records
 from graphveil.series.counting import SeriesCounts, ViewCounts, count_series, first_break
 from graphveil.study.records.local import batches, segments
 from graphveil.study.records.local.batches import LocalValidatedBatch, Sealed, candidate
@@ -24,39 +28,55 @@ if TYPE_CHECKING:
     from graphveil.graph.intake.records import Records
     from graphveil.graph.promises import Bound
     from graphveil.graph.sequence import GraphSequence
+    from graphveil.records import ReadFiles, ReadingOptions
     from graphveil.series.terms import SeriesTerms
+    from graphveil.study.promise import Promise
 
 
 @dataclass(frozen=True)
-class LocalRecordStore:
-    """Holds graphs in memory; see `RecordStore`.
+class LocalBackend(LocalEngine):
+    """Holds graphs in memory; see `Backend`."""
 
-    Attributes:
-        engine: that counts them.
-    """
+    @classmethod
+    def require_possible(
+        cls, promise: Promise, format_name: str | None, options: ReadingOptions
+    ) -> None:
+        """Nothing is refused that could be read."""
 
-    engine: Engine
+    @classmethod
+    @contextmanager
+    def opened(cls, master: str | None, settings: Mapping[str, str]) -> Iterator[LocalBackend]:
+        """The backend, which needs no settings."""
+        yield cls()
+
+    def read(
+        self,
+        files: Sequence[str | Path],
+        format_name: str | None,
+        options: ReadingOptions,
+        by_format: Mapping[str, ReadingOptions],
+    ) -> ReadFiles:
+        """The records in some files, of any format."""
+        return read_records(files, format=format_name, options=options, by_format=by_format)
 
     def candidate(self, stored: Stored, given: Records, options: AddOptions) -> LocalValidatedBatch:
         """A batch that could be added."""
-        return candidate(stored, given, options, self.engine)
+        return candidate(stored, given, options, self)
 
-    def keeps_bound(self, stored: Stored) -> bool:
+    def keeps_promise(self, stored: Stored) -> bool:
         """Whether nobody in the sealed graph has more links than promised."""
-        sealed = batches.sealed(stored, self.engine)
-        bound = stored.promise.degree_bound
-        return self.engine.keeps_bound(sealed.graph, bound, after=sealed.degrees)
+        sealed = batches.sealed(stored, self)
+        return self.keeps_bound(sealed.graph, stored.promise.degree_bound, after=sealed.degrees)
 
     def grown(self, stored: Stored, through: int) -> LocalGrown:
         """The sealed graph with the next steps."""
-        sealed = batches.sealed(stored, self.engine)
-        return LocalGrown(stored, self.engine, sealed, batches.grown(stored, sealed, through))
+        sealed = batches.sealed(stored, self)
+        return LocalGrown(stored, self, sealed, batches.grown(stored, sealed, through))
 
     def recounted(self, stored: Stored, series: Collection[SeriesTerms]) -> LocalRecounted:
         """Everything that was sealed, counted again."""
         graph = segments.load(stored.folder.segments, stored.ledger.sealed, stored.promise)
-        counts = count_series(self.engine, graph, series)
-        return LocalRecounted(stored, self.engine, series, graph, counts)
+        return LocalRecounted(stored, self, series, graph, count_series(self, graph, series))
 
 
 @dataclass(frozen=True, eq=False)

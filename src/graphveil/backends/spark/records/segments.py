@@ -18,18 +18,18 @@ from numpy.typing import NDArray
 
 from graphveil.backends.spark.graph import NodePart, Part, SparkGraph, Workspace, class_files
 from graphveil.backends.spark.jobs import Cluster
-from graphveil.graph.sequence import BOTH
-from graphveil.study.ledger import SealedTables
-from graphveil.study.records.local.segments import together
-from graphveil.study.records.private_tables import edge_table, node_table
-from graphveil.study.records.record_store import Stored
-from graphveil.study.records.spark.files import (
+from graphveil.backends.spark.records.files import (
     WHOLE,
     Written,
     put_in_place,
     require_unchanged,
     write_part,
 )
+from graphveil.graph.sequence import BOTH
+from graphveil.study.ledger import SealedTables
+from graphveil.study.records.local.segments import together
+from graphveil.study.records.private_tables import edge_table, node_table
+from graphveil.study.records.record_store import Stored
 from graphveil.whole_files import clear_leftovers
 
 if TYPE_CHECKING:

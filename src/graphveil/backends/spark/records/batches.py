@@ -28,16 +28,16 @@ from graphveil.backends.spark.jobs import (
     received,
     sent,
 )
-from graphveil.study.ledger import BatchEntry, StoredTable
-from graphveil.study.records.private_tables import write_table
-from graphveil.study.records.record_store import Stored
-from graphveil.study.records.spark.files import (
+from graphveil.backends.spark.records.files import (
     WHOLE,
     Written,
     put_in_place,
     require_unchanged,
     write_part,
 )
+from graphveil.study.ledger import BatchEntry, StoredTable
+from graphveil.study.records.private_tables import write_table
+from graphveil.study.records.record_store import Stored
 
 if TYPE_CHECKING:
     import polars as pl

@@ -1,41 +1,41 @@
-"""The record store of a cluster: the graph of a study stays with the workers of a Spark session."""
+"""The backend of a cluster: the graph of a study stays with the workers of a Spark session."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from graphveil.backends.spark import reading
 from graphveil.backends.spark.counters import colours_for
 from graphveil.backends.spark.engine import SparkEngine
 from graphveil.backends.spark.graph import NodePart, SparkGraph
 from graphveil.backends.spark.intake.people import ArrivalRules
 from graphveil.backends.spark.intake.resolving import Reading
 from graphveil.backends.spark.intake.tables import TableRecords
-from graphveil.backends.spark.intake.taking import taken_in, with_steps
+from graphveil.backends.spark.intake.taking import taken_in, with_steps, workspace_of
 from graphveil.backends.spark.jobs import SparkCluster
-from graphveil.backends.spark.session import is_local
-from graphveil.errors import EngineError, InputError
+from graphveil.backends.spark.records import batches, checkpoint, segments
+from graphveil.backends.spark.records.candidates import SparkValidatedBatch, candidate
+from graphveil.backends.spark.records.checkpoint import KeptState, SparkCheckpoint
+from graphveil.backends.spark.session import is_local, opened
+from graphveil.errors import EngineError, InputError, ParameterError
 from graphveil.graph.intake.rules import RecordRules
 from graphveil.series.counting import SeriesCounts, count_series, first_break
-from graphveil.study.records.record_store import (
-    AddOptions,
-    CacheCheck,
-    Stored,
-    require_no_groups,
-)
-from graphveil.study.records.spark import batches, checkpoint, segments
-from graphveil.study.records.spark.candidates import SparkValidatedBatch, candidate
-from graphveil.study.records.spark.checkpoint import KeptState, SparkCheckpoint
+from graphveil.study.records.record_store import AddOptions, CacheCheck, Stored
 
 if TYPE_CHECKING:
     from graphveil.backends import Engine
+    from graphveil.graph.groups import Groups
     from graphveil.graph.promises import Bound
     from graphveil.graph.sequence import GraphSequence
+    from graphveil.records import ReadFiles, ReadingOptions
     from graphveil.series.terms import SeriesTerms
+    from graphveil.study.promise import Promise
 
 MOST_FILES = 64  # of one class, on average; where there are more, all files are rewritten
 
@@ -59,21 +59,44 @@ class Sealed:
 
 
 @dataclass(frozen=True)
-class SparkRecordStore:
-    """Leaves graphs with the workers; see `RecordStore`.
+class SparkBackend(SparkEngine):
+    """Leaves graphs with the workers; see `Backend`."""
 
-    Attributes:
-        engine: that counts them.
-    """
+    @classmethod
+    def require_possible(
+        cls, promise: Promise, format_name: str | None, options: ReadingOptions
+    ) -> None:
+        """Refuse what only readers of files can do, and groups, before a session is started."""
+        require_no_groups(promise.groups)
+        reading.require_possible(format_name, options)
 
-    engine: SparkEngine
+    @classmethod
+    @contextmanager
+    def opened(cls, master: str | None, settings: Mapping[str, str]) -> Iterator[SparkBackend]:
+        """On a session of Spark, with a workspace that is removed in the end."""
+        session = opened(master, settings)
+        scratch = workspace_of(session)
+        try:
+            yield cls(SparkCluster(session), scratch)
+        finally:
+            scratch.remove()
+
+    def read(
+        self,
+        files: Sequence[str | Path],
+        format_name: str | None,
+        options: ReadingOptions,
+        by_format: Mapping[str, ReadingOptions],
+    ) -> ReadFiles:
+        """The records in tables that Spark reads; they are not read yet."""
+        own = by_format.get(reading.PAIR, options)
+        return reading.tables_of(self.on_spark.session, [str(each) for each in files], own)
 
     @property
-    def cluster(self) -> SparkCluster:
+    def on_spark(self) -> SparkCluster:
         """Where tasks run."""
-        cluster = self.engine.cluster
-        assert isinstance(cluster, SparkCluster), "records are taken in by a session"
-        return cluster
+        assert isinstance(self.cluster, SparkCluster), "records are taken in by a session"
+        return self.cluster
 
     def candidate(
         self, stored: Stored, given: TableRecords, options: AddOptions
@@ -85,27 +108,26 @@ class SparkRecordStore:
                 hint="Name Parquet files or folders, or leave the engine out.",
             )
         sealed = self.sealed(stored, 0 if given.edges is None else given.edges.rows)
-        waiting = batches.load(self.cluster, stored, sealed.graph.steps)
+        waiting = batches.load(self.on_spark, stored, sealed.graph.steps)
         return candidate(
-            self.engine, stored, sealed.graph, waiting.records, given, options,
+            self, stored, sealed.graph, waiting.records, given, options,
             text=sealed.text or waiting.text,
         )  # fmt: skip
 
-    def keeps_bound(self, stored: Stored) -> bool:
+    def keeps_promise(self, stored: Stored) -> bool:
         """Whether nobody in the sealed graph has more links than promised."""
-        return self.engine.keeps_bound(self.sealed(stored).graph, stored.promise.degree_bound)
+        return self.keeps_bound(self.sealed(stored).graph, stored.promise.degree_bound)
 
     def grown(self, stored: Stored, through: int) -> SparkGrown:
         """The sealed graph with the next steps."""
         sealed = self.sealed(stored)
-        waiting = batches.load(self.cluster, stored, sealed.graph.steps)
+        waiting = batches.load(self.on_spark, stored, sealed.graph.steps)
         graph = sealed.graph
         if waiting.records is not None:
             rules = RecordRules(undated="first")
-            reading = Reading("nodes", graph.calendar, rules, text=True)
             due = batches.until(waiting.records, through)
-            coming = ArrivalRules(reading, "join")
-            graph = taken_in(self.cluster, graph, None, coming, due).graph
+            coming = ArrivalRules(Reading("nodes", graph.calendar, rules, text=True), "join")
+            graph = taken_in(self.on_spark, graph, None, coming, due).graph
         graph = with_steps(graph, np.zeros((3, through + 1), np.int64))
         return SparkGrown(self, stored, sealed, graph, text=sealed.text or waiting.text)
 
@@ -113,9 +135,9 @@ class SparkRecordStore:
         """Everything that was sealed, counted again."""
         self._require_reached(stored)
         empty = self._empty(stored, 0)
-        cached = checkpoint.load(self.cluster, stored, empty, check_all=True)
+        cached = checkpoint.load(self.on_spark, stored, empty, check_all=True)
         colours = cached.graph.colours if cached else self._colours(segments.rows_sealed(stored))
-        graph = segments.load(self.cluster, stored, replace(empty, colours=colours))
+        graph = segments.load(self.on_spark, stored, replace(empty, colours=colours))
         counts = count_series(self.counting, cast("GraphSequence", graph), series)
         return SparkRecounted(self, stored, series, cached, graph, counts)
 
@@ -129,43 +151,53 @@ class SparkRecordStore:
         self._require_reached(stored)
         empty = self._empty(stored, 0)
         rows = segments.rows_sealed(stored) + batches.rows_waiting(stored) + more
-        cached = checkpoint.load(self.cluster, stored, empty)
+        cached = checkpoint.load(self.on_spark, stored, empty)
         if cached is not None and self._is_worn(cached.graph, rows):
             cached = None
         before = cached.graph if cached else replace(empty, colours=self._colours(rows))
-        return Sealed(segments.load(self.cluster, stored, before), cached)
+        return Sealed(segments.load(self.on_spark, stored, before), cached)
 
     @property
     def counting(self) -> Engine:
-        """The engine, typed for code that counts graphs of any engine."""
-        return cast("Engine", self.engine)
+        """Itself, typed for code that counts graphs of any kind."""
+        return cast("Engine", self)
 
     def _empty(self, stored: Stored, colours: int) -> SparkGraph:
-        scratch = self.engine.scratch
+        scratch = self.scratch
         assert scratch is not None, "a command on a study has a scratch folder"
         return segments.nothing_sealed(stored, scratch, colours)
 
     def _colours(self, rows: int) -> int:
         """For twice as many edges, so that the graph may grow."""
-        return colours_for(2 * rows, self.cluster.task_bytes)
+        return colours_for(2 * rows, self.on_spark.task_bytes)
 
     def _is_worn(self, graph: SparkGraph, rows: int) -> bool:
         """Whether the graph outgrows its colours, or has too many files."""
-        needed = colours_for(rows, self.cluster.task_bytes)
+        needed = colours_for(rows, self.on_spark.task_bytes)
         return needed > graph.colours or len(graph.parts) > MOST_FILES * graph.colours**2
 
     def _require_reached(self, stored: Stored) -> None:
         """Refuse a cluster whose workers do not reach the folder; and groups, before anything."""
         require_no_groups(stored.promise.groups)
-        master = str(self.cluster.session.conf.get("spark.master"))
+        master = str(self.on_spark.session.conf.get("spark.master"))
         place = str(stored.folder.segments)
         if not is_local(master) and not all(
-            self.cluster.run(reaches, [place] * self.cluster.cores)
+            self.on_spark.run(reaches, [place] * self.on_spark.cores)
         ):
             raise EngineError(
                 "workers do not reach the folder of the study. Put it on storage that the driver "
                 "and all workers have under the same path, for the same user."
             )
+
+
+def require_no_groups(groups: Groups) -> None:
+    """Refuse a study with groups: labels of people are not taken in."""
+    if groups:
+        raise ParameterError(
+            "engine",
+            "Spark does not take in people's labels, and this study has groups",
+            hint="Leave the engine out: the local one counts graphs of some hundred million links.",
+        )
 
 
 def reaches(place: str) -> bool:
@@ -179,7 +211,7 @@ def reaches(place: str) -> bool:
 class SparkGrown:
     """The sealed graph and the next steps; see `ExtendedGraph`."""
 
-    holder: SparkRecordStore
+    backend: SparkBackend
     stored: Stored
     sealed: Sealed = field(repr=False)
     graph: SparkGraph = field(repr=False)
@@ -187,15 +219,15 @@ class SparkGrown:
 
     def first_break(self, bound: Bound, since: int) -> int | None:
         """The first step at which somebody has more links than promised."""
-        return first_break(self.holder.counting, cast("GraphSequence", self.graph), bound, since)
+        return first_break(self.backend.counting, cast("GraphSequence", self.graph), bound, since)
 
     def counted(self, series: Collection[SeriesTerms], since: int) -> SparkCounted:
         """Count every series, going on from the checkpoint."""
         cached, home = self.sealed.kept, checkpoint.home_of(self.stored.folder)
         before = cached.counts(home, series) if cached else None
         graph = cast("GraphSequence", self.graph)
-        counts = count_series(self.holder.counting, graph, series, before, since=since)
-        state = SparkCheckpoint(self.holder.cluster, self.stored, self.graph, counts, cached)
+        counts = count_series(self.backend.counting, graph, series, before, since=since)
+        state = SparkCheckpoint(self.backend.on_spark, self.stored, self.graph, counts, cached)
         return SparkCounted(state, self.sealed.graph.people, self.text)
 
 
@@ -240,7 +272,7 @@ class SparkCounted:
 class SparkRecounted:
     """Everything that was sealed, counted again; see `Recounted`."""
 
-    holder: SparkRecordStore
+    backend: SparkBackend
     stored: Stored
     series: Collection[SeriesTerms]
     kept: KeptState | None = field(repr=False)
@@ -250,5 +282,5 @@ class SparkRecounted:
     def compared(self) -> CacheCheck:
         """Compare the checkpoint with it."""
         return checkpoint.compared(
-            self.holder.cluster, self.stored, self.kept, self.graph, self.counts, self.series
+            self.backend.on_spark, self.stored, self.kept, self.graph, self.counts, self.series
         )

@@ -22,6 +22,7 @@ from graphveil.backends.backend import Answer, ExactCounts, Extent
 from graphveil.backends.local.checkpoint import packed_tally, same_tally, unpacked_tally
 from graphveil.backends.spark.graph import NodePart, Part, SparkGraph, Workspace
 from graphveil.backends.spark.jobs import Cluster
+from graphveil.backends.spark.records.files import file_sum, write_new
 from graphveil.posix import sync_folder
 from graphveil.series.counting import SeriesCounts, ViewCounts, by_view
 from graphveil.statistics.change import tally_under
@@ -34,7 +35,6 @@ from graphveil.study.records.local.cache.checkpoint import view_key
 from graphveil.study.records.local.cache.packing import read_packed, write_packed
 from graphveil.study.records.private_tables import checksum
 from graphveil.study.records.record_store import CacheCheck, Stored
-from graphveil.study.records.spark.files import file_sum, write_new
 from graphveil.study.storage.folder import Folder, make_private_folder
 from graphveil.study.storage.series_state import UNREADABLE
 

@@ -27,6 +27,9 @@ from graphveil.backends.spark.intake.resolving import (
 from graphveil.backends.spark.intake.tables import SparkTable, TableRecords, awaited_table
 from graphveil.backends.spark.intake.taking import Tables, TakenIn, Waiting, taken_in
 from graphveil.backends.spark.jobs import SparkCluster, failing_as_ours, mapped
+from graphveil.backends.spark.records import batches
+from graphveil.backends.spark.records.batches import Form, Order, Target
+from graphveil.backends.spark.records.files import require_unchanged
 from graphveil.graph.intake.filtering import LeftOut, listed
 from graphveil.graph.intake.records import IntakeReport
 from graphveil.graph.promises import HubBound
@@ -34,9 +37,6 @@ from graphveil.study.records.findings import Findings, found_out, no_details
 from graphveil.study.records.local.batches import MOST_TRIED
 from graphveil.study.records.private_tables import links_awaiting, write_list, write_table
 from graphveil.study.records.record_store import AddOptions, Stored, rules_of
-from graphveil.study.records.spark import batches
-from graphveil.study.records.spark.batches import Form, Order, Target
-from graphveil.study.records.spark.files import require_unchanged
 from graphveil.whole_files import clear_leftovers
 
 if TYPE_CHECKING:

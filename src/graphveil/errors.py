@@ -26,6 +26,8 @@ password: whatever was given, the one in an address is masked.
 from __future__ import annotations
 
 import re
+import shlex
+import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -43,6 +45,12 @@ _PASSWORD = re.compile(r"(\w:/{1,2}[^\s/:@]*:)[^\n]*@|(\bpassword=)[^&#\s'\"]*",
 def without_password(text: str) -> str:
     """A text in which the passwords of addresses are masked, as in postgresql://ann:***@host."""
     return _PASSWORD.sub(lambda found: f"{found[1]}***@" if found[1] else f"{found[2]}***", text)
+
+
+def installing(extra: str) -> str:
+    """The one command that installs an extra into the Python that runs."""
+    python = shlex.quote(sys.executable or "python")
+    return f"{python} -m pip install 'graphveil[{extra}]'"
 
 
 class GraphveilError(Exception):

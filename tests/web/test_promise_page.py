@@ -8,14 +8,17 @@ from fractions import Fraction
 
 import pytest
 
+from graphveil import Study
 from graphveil.mechanisms.planning.usefulness import rounded
 from graphveil.statistics.statistic import registered
+from graphveil.steward.known_studies import opened
 from graphveil.steward.planning.drafting import calendar, draft
 from graphveil.steward.planning.requests import SeriesRequest, StudyRequest
 from graphveil.steward.status import status
 from graphveil.web.promise_form import TEMPLATES
 from graphveil.web.site import Site
 from sites import Visitor, text_of
+from steward import people
 
 FORM: dict[str, str | list[str]] = {
     "title": "HIV in Rivermouth", "population": "people diagnosed since 2021",
@@ -32,8 +35,8 @@ def send(visitor: Visitor, action: str, **other: str | list[str]) -> str:
     return visitor.send("/new", {**FORM, **other, "action": action}).text
 
 
-def planned(shares: tuple[str, str] = ("3/2", "3/2"), **other: object) -> list[str]:
-    """What the planner itself says of the form."""
+def planned(shares: tuple[str | None, str | None] = (None, None), **other: object) -> list[str]:
+    """What the planner itself says of the form; the best split, unless shares are given."""
     wish = StudyRequest(
         title="t", population="p", publisher="p", calendar=calendar("year", "2021", "2030"),
         epsilon="3", epsilon_reason="r", bound_reason="b", degree=15, **other,  # type: ignore[arg-type]
@@ -255,3 +258,46 @@ def test_ratios_are_promised_on_the_page(visitor: Visitor, site: Site) -> None:
     refused = text_of(send(visitor, "make", ratios="x = edges/nobody", title="Another"))
     assert "nobody" in refused
     assert not (site.home / "another").exists()
+
+
+DRAFT = "hiv-in-rivermouth"
+
+
+def test_a_draft_is_changed_as_text_and_a_fault_changes_nothing(
+    visitor: Visitor, site: Site
+) -> None:
+    send(visitor, "make")
+    file = site.home / DRAFT / "public" / "study.toml"
+    before = file.read_text()
+    here = f"/study/{opened(site.home / DRAFT).key}/promise"
+    faulty = before.replace("degree = 15", "degree = -15")
+    answer = visitor.send(here, {"action": "change", "text": faulty}).text
+    assert "degree" in text_of(answer)
+    assert "degree = -15" in answer, "what was typed is still there"
+    assert file.read_text() == before
+    better = before.replace("Health office", "County health office").replace("\n", "\r\n")
+    told = text_of(visitor.send(here, {"action": "change", "text": better}).text)
+    assert "Changed. Read it once more." in told
+    assert file.read_text() == before.replace("Health office", "County health office")
+
+
+def test_a_draft_is_deleted_after_a_word_and_an_open_study_never(
+    visitor: Visitor, site: Site
+) -> None:
+    send(visitor, "make")
+    folder = site.home / DRAFT
+    here = f"/study/{opened(folder).key}/promise"
+    (folder / "notes.txt").write_text("mine")
+    assert "Type delete" in text_of(visitor.send(here, {"action": "delete", "typed": "no"}).text)
+    assert (folder / "public" / "study.toml").exists()
+    told = text_of(visitor.send(here, {"action": "delete", "typed": "delete"}).text)
+    assert "The draft is deleted" in told
+    assert [each.name for each in folder.iterdir()] == ["notes.txt"], "only what graphveil wrote"
+
+    send(visitor, "make", title="Another")
+    other = site.home / "another"
+    key = opened(other).key
+    Study.open(other).add(people(other.parent))
+    for sent in ({"action": "delete", "typed": "delete"}, {"action": "change", "text": "x"}):
+        assert "the study is open" in visitor.send(f"/study/{key}/promise", sent, at="/new").text
+    assert status(other).is_open

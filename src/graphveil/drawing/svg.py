@@ -8,7 +8,7 @@ from html import escape
 from importlib.util import find_spec
 from pathlib import Path
 
-from graphveil.errors import ParameterError
+from graphveil.errors import ParameterError, installing
 from graphveil.whole_files import write_whole
 
 Point = tuple[float, float]
@@ -182,7 +182,7 @@ def require_drawable(path: Path, parameter: str) -> None:
         raise ParameterError(
             parameter,
             "a PNG needs a library that is not installed",
-            hint="Install it: pip install 'graphveil[png]'. Or take .svg or .html.",
+            hint=f"Take .svg or .html, or install it: {installing('png')}",
         )
     if not path.resolve().parent.is_dir():
         raise ParameterError(parameter, "must be in a folder that exists")

@@ -8,7 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from graphveil.errors import ParameterError
+from graphveil.errors import ParameterError, installing
 from graphveil.graph.groups import SECOND
 from graphveil.noise.exact_numbers import as_text
 from graphveil.report import releases
@@ -71,7 +71,7 @@ def as_pandas(frame: pl.DataFrame) -> pd.DataFrame:
     try:
         return frame.to_pandas()
     except ImportError as error:
-        hint = "Install it: pip install 'graphveil[interchange]'."
+        hint = f"Install it: {installing('interchange')}"
         raise ParameterError("pandas", "is not installed, or pyarrow is not", hint=hint) from error
 
 

@@ -11,7 +11,15 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from graphveil.steward.records.previewing import Preview
+from graphveil.steward.records.previewing import (
+    DATE,
+    DISTANCE,
+    LINK_DATE,
+    ONE_END,
+    OTHER_END,
+    PERSON,
+    Preview,
+)
 from graphveil.steward.records.staging import Reading
 
 MOST_BYTES = 1 << 20
@@ -107,6 +115,10 @@ MAPPED = {
     "edge_time": "Date of a link",
     "distance": "Distance",
 }
+ROLES = {
+    "id": PERSON, "time": DATE, "source": ONE_END, "target": OTHER_END, "edge_time": LINK_DATE,
+    "distance": DISTANCE,
+}  # fmt: skip
 GROUP = "group-"  # and its name: the field of its column
 TEXTS = ("max_distance", "time_from_id", "encoding", "undated")
 MARKS = ("strict", "yes", "ignore_after_end", "complete", "change_reading")
@@ -118,6 +130,8 @@ def reading_of(form: Form) -> Reading:
     options: dict[str, Any] = {
         name: form[name] for name in (*MAPPED, *TEXTS) if form[name]
     }  # what is not given is left to the files
+    if form["time"] and form["time_else"]:
+        options["time"] = f"{form['time']},{form['time_else']}"
     options["where"] = [line.strip() for line in form["where"].splitlines() if line.strip()]
     options["group"] = [f"{name}={form[GROUP + name]}" for name in form.every("grouped")
                         if form[GROUP + name]]  # fmt: skip
@@ -128,6 +142,18 @@ def reading_of(form: Form) -> Reading:
     return Reading(form.said("format"), options, **marks)
 
 
+def dates_said(reading: Reading) -> tuple[str, str]:
+    """The column of a person's date, and the one that counts where it is empty."""
+    first, _, rest = (reading.options.get("time") or "").partition(",")
+    return first.strip(), rest.strip()
+
+
+def said_by_files(previews: Sequence[Preview]) -> set[str]:
+    """The roles for which the files have a column of their own."""
+    taken = {role for each in previews for role in each.roles.values()}
+    return {name for name, role in ROLES.items() if role in taken}
+
+
 def choices(previews: Sequence[Preview], reading: Reading) -> dict[str, list[str]]:
     """The columns to choose from, for each role of a column; dates first where wanted."""
     every = list(dict.fromkeys(name for each in previews for name in each.columns))
@@ -135,7 +161,7 @@ def choices(previews: Sequence[Preview], reading: Reading) -> dict[str, list[str
     columns = {}
     for name in MAPPED:
         likely = dates if name in ("time", "edge_time") else []
-        chosen = reading.options.get(name)
+        chosen = dates_said(reading)[0] if name == "time" else reading.options.get(name)
         first = [chosen] if chosen and chosen not in every else []
         columns[name] = list(dict.fromkeys([*first, *likely, *every]))
     columns["distance"] = (

@@ -7,8 +7,9 @@ blank are equal parts of what the others leave.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, cast
 
 from markupsafe import Markup
@@ -269,9 +270,15 @@ def _series(form: Form, epsilon: str) -> tuple[SeriesRequest, ...]:
     rows = rows_of(form)
     shares = _shares(form, rows)
     total = exact_epsilon(epsilon)
+    given = [as_text(total * share / WHOLE) for share in shares]
+    series = tuple(map(partial(_series_request, form), rows, given))
+    if form["delta"] or any(each.expected is None for each in series):
+        return series
+    # As the commands do it: series that name no share have the best one for what is expected.
+    # With a δ they might share a pool, for which the page has no field.
     return tuple(
-        _series_request(form, row, as_text(total * share / WHOLE))
-        for row, share in zip(rows, shares, strict=True)
+        each if form[row.field("share")] else replace(each, epsilon=None)
+        for row, each in zip(rows, series, strict=True)
     )
 
 
@@ -310,8 +317,6 @@ def _size(text: str) -> int:
 
 def best_shares(form: Form) -> dict[str, str]:
     """The best split for the sizes expected, in percent of ε, by the field that takes it."""
-    from dataclasses import replace
-
     from graphveil.steward.planning.drafting import drafted
 
     rows, request = rows_of(form), request_of(form, draft=True)

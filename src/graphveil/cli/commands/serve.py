@@ -12,12 +12,9 @@ import typer
 
 from graphveil.cli.options import Json, Limit, most_bytes
 from graphveil.cli.output import print_note
-from graphveil.errors import ParameterError, StudyError
+from graphveil.errors import ParameterError, StudyError, installing
 
-MISSING = (
-    "the page needs a few more libraries: pip install 'graphveil[web]' installs them. Everything "
-    "else works without."
-)
+MISSING = f"the page needs a few more libraries. Install them: {installing('web')}"
 
 
 def serve(

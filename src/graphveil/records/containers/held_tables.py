@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.errors import InputError, Place
+from graphveil.errors import InputError, Place, installing
 from graphveil.records.columns import listed, plain
 from graphveil.records.memory import is_missing
 from graphveil.records.options import ReadingOptions
@@ -37,7 +37,7 @@ def library(module: str, extra: str, place: Place) -> ModuleType:
         raise InputError(
             f"to read this, the library {module} is needed",
             place=place,
-            hint=f"Install it: pip install 'graphveil[{extra}]'.",
+            hint=f"Install it: {installing(extra)}",
         ) from error
 
 

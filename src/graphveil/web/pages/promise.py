@@ -21,6 +21,7 @@ from graphveil.lab.rehearsal import (
 )
 from graphveil.noise.exact_numbers import as_text, exact_epsilon
 from graphveil.report.wording import OPEN
+from graphveil.steward import drafts
 from graphveil.steward.known_studies import opened
 from graphveil.steward.planning.drafting import RHYTHMS, create, draft
 from graphveil.steward.planning.outlook import study_outlook
@@ -45,6 +46,7 @@ from graphveil.web.site import go_to, page, site_of, study_of, within
 from graphveil.web.wording import refusal_of
 
 HERE = "/new"
+DELETE = "delete"  # what is typed to confirm
 MOST_BUDGETS = 4  # that are rehearsed side by side
 
 
@@ -127,7 +129,7 @@ def _folder(home: Path, form: Form) -> Path:
 # The study file: the promise as it is, and how noisy each series will be.
 
 
-def _show_file(request: Request) -> Response:
+def _show_file(request: Request, text: str = "", refusal: str = "") -> Response:
     study = study_of(request)
     outlook = study_outlook(study.folder)
     return page(
@@ -136,9 +138,26 @@ def _show_file(request: Request) -> Response:
         study=study,
         at="promise",
         text=Folder(study.folder).study_file.read_text(encoding="utf-8"),
+        typed=text,
+        refusal=refusal,
         promise=outlook.promise,
         predictions=[prediction(each) for each in outlook.series],
     )
+
+
+def _change(request: Request, form: Form) -> Response:
+    """Write another study file of a draft, or delete the draft; a refusal keeps what was typed."""
+    study = study_of(request)
+    try:
+        if form["action"] == "delete":
+            if form["typed"] != DELETE:
+                return _show_file(request, refusal=f"Type {DELETE} to confirm.")
+            drafts.delete(study.folder)
+            return go_to(request, "/", good="The draft is deleted. Nothing was promised by it.")
+        drafts.rewrite(study.folder, form["text"].replace("\r\n", "\n") + "\n")
+    except GraphveilError as refused:
+        return _show_file(request, form["text"], refusal_of(refused))
+    return go_to(request, within(study, "promise"), good="Changed. Read it once more.")
 
 
 # Rehearse: the page that readers would see, with made-up people.
@@ -196,6 +215,7 @@ ROUTES = [
     Route(HERE, taking_form(_send), methods=["POST"]),
     Route(f"{HERE}/outlook", taking_form(_outlook), methods=["POST"]),
     Route("/study/{key}/promise", _show_file, methods=["GET"]),
+    Route("/study/{key}/promise", taking_form(_change), methods=["POST"]),
     Route("/study/{key}/rehearse", _rehearsal, methods=["GET"]),
     Route("/study/{key}/rehearse/page", _rehearsed_page, methods=["GET"]),
 ]

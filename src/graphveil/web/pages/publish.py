@@ -22,6 +22,7 @@ from graphveil.steward.publishing import (
     publish,
 )
 from graphveil.steward.reporting import public_archive, public_file, public_files, report
+from graphveil.web.commands import Same, publishing
 from graphveil.web.forms import Form, taking_form
 from graphveil.web.safety.guard import POLICY, PUBLISHED
 from graphveil.web.site import go_to, page, set_to_work, site_of, study_of, within
@@ -46,7 +47,16 @@ def _show(request: Request) -> Response:
         figure=figure,
         made=piece.result if piece else None,
         refusal=piece.refusal if piece else "",
+        same=_same(study, piece),
     )
+
+
+def _same(study: KnownStudy, piece: Piece | None) -> Same | None:
+    """What would have published the same elsewhere; the page does not ask for a seal too early."""
+    made = piece.result if piece else None
+    if not isinstance(made, Publication) or not made.steps:
+        return None
+    return publishing(study.folder, made.labels[-1], early=False)
 
 
 def _begin(request: Request, form: Form) -> Response:

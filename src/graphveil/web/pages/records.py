@@ -24,14 +24,17 @@ from graphveil.steward.records.previewing import (
 from graphveil.steward.records.staging import CHANGED, Brought, Reading, Tray
 from graphveil.steward.status import status
 from graphveil.study.records.record_store import AddOptions
+from graphveil.web.commands import Same, adding
 from graphveil.web.forms import (
     MAPPED,
     Form,
     choices,
+    dates_said,
     days_said,
     grouped,
     marked,
     reading_of,
+    said_by_files,
     taking_form,
 )
 from graphveil.web.safety.uploads import receive
@@ -45,8 +48,9 @@ LOOK, KEEP, HERE = "look", "keep", "records"
 class Looked:
     """The result of a look at a staging area; private, so its repr shows nothing."""
 
-    def __init__(self, fingerprint: str, seen: Sample, addition: Addition) -> None:
+    def __init__(self, fingerprint: str, seen: Sample, addition: Addition, same: Same) -> None:
         self.fingerprint, self.seen, self.addition = fingerprint, seen, addition
+        self.same = same
         self.rules = rules_met(addition)
         self.files = addition.reading.report.lines() if addition.reading else []
         self.doubt = in_words(addition.added.findings.doubt, HINTS)
@@ -79,6 +83,9 @@ def _show(request: Request) -> Response:
         choices=choices(previewed, reading),
         grouped=grouped(previewed, reading, state.groups),
         days=days_said(reading),
+        by_file=said_by_files(previewed),
+        time_first=dates_said(reading)[0],
+        time_else=dates_said(reading)[1],
         marked=marked(reading),
         formats=known_formats(),
         looked=_still(looked, brought),
@@ -141,7 +148,12 @@ def _looked(study: KnownStudy, staging: Tray, _: Piece) -> Looked:
     with staging.held(brought) as files:
         addition = add(study.folder, files, **_how(reading, dry_run=True))
         seen = sample(files, reading.format, reading.reading_options())
-    return Looked(brought.fingerprint, seen, addition)
+    return Looked(brought.fingerprint, seen, addition, _same(study, brought))
+
+
+def _same(study: KnownStudy, brought: Brought) -> Same:
+    """What does the same elsewhere."""
+    return adding(study.folder, [path.name for path in brought.files], brought.reading)
 
 
 def _how(reading: Reading, *, dry_run: bool = False) -> dict[str, Any]:
@@ -167,7 +179,7 @@ def _keep(request: Request, form: Form) -> Response:
             names = [path.name for path in files]  # a mended file has its name again
             addition = add(study.folder, files, **_how(brought.reading), called=names)
         staging.remove(brought.marks)
-        return Looked("", Sample(), addition)
+        return Looked("", Sample(), addition, _same(study, brought))
 
     return set_to_work(request, study, KEEP, "Keeping the records", task, after=HERE)
 

@@ -12,6 +12,7 @@ from graphveil.errors import GraphveilError
 from graphveil.steward.custody import exposure
 from graphveil.steward.known_studies import forget, known_studies, opened
 from graphveil.steward.status import status
+from graphveil.web.commands import only_commands
 from graphveil.web.forms import Form, taking_form
 from graphveil.web.site import go_to, page, site_of, study_of, within
 from graphveil.web.wording import refusal_of
@@ -52,6 +53,7 @@ def _overview(request: Request) -> Response:
         at="overview",
         status=status(study.folder),
         exposure=exposure(study.folder),
+        commands=only_commands(study.folder, is_open=study.is_open),
     )
 
 

@@ -72,3 +72,23 @@ for (const form of document.querySelectorAll("form[data-live]")) {
   };
   form.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(ask, 40); });
 }
+
+// Lines to copy: a button beside each.
+for (const each of document.querySelectorAll("[data-copy]")) {
+  const button = document.createElement("button");
+  Object.assign(button, { type: "button", className: "copy", textContent: "Copy" });
+  button.addEventListener("click", async () => {
+    try { await navigator.clipboard.writeText(each.querySelector("code").textContent); button.textContent = "Copied"; }
+    catch { button.textContent = "Select it"; }
+    setTimeout(() => { button.textContent = "Copy"; }, 2000);
+  });
+  each.append(button);
+}
+// A table that is wider than its place says so.
+for (const each of document.querySelectorAll(".scroll")) {
+  if (each.scrollWidth > each.clientWidth + 1 && !each.nextElementSibling?.matches(".sideways")) {
+    const hint = document.createElement("p");
+    Object.assign(hint, { className: "hint sideways", textContent: "The table goes on: scroll it sideways." });
+    each.after(hint);
+  }
+}

@@ -106,7 +106,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "an unknown key of a series": (series(shape="round"), "series.1.shape: Extra inputs"),
     "a newer format": (
         data(format=99),
-        "has format 99, but this graphveil reads formats up to 4. Install the newest",
+        "has format 99, but this graphveil reads formats up to 5. Install the newest",
     ),
 }
 

@@ -483,10 +483,8 @@ class Study:
             formula: one sum of series over another, as in `create`.
 
         Examples:
-            >>> study.promise_ratio("links per person", "2*links/people")
-            Traceback (most recent call last):
-                ...
-            graphveil.errors.StudyError: the ratio, the file as a whole: ratio 'links per ...
+            >>> study.promise_ratio("links per hub", "2*edges/hubs").name
+            'links per hub'
         """
         from graphveil.steward.series import promise_ratio
 

@@ -453,9 +453,9 @@ def _complaints(error: ValidationError, source: str) -> list[str]:
     """One line per wrong entry, named as in the file."""
     lines = []
     for flaw in error.errors():
-        where = ".".join(str(part) for part in flaw["loc"]) or "the file as a whole"
+        where = ", ".join((source, ".".join(str(part) for part in flaw["loc"]))).removesuffix(", ")
         what = _TOLD_AS.get(flaw["type"], flaw["msg"]).removeprefix("Value error, ")
-        lines.append(f"{source}, {where}: {what}{'' if what[-1] in '.?' else '.'}")
+        lines.append(f"{where}: {what}{'' if what[-1] in '.?' else '.'}")
     return lines
 
 

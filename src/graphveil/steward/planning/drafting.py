@@ -264,7 +264,7 @@ def refused_as(source: str) -> Iterator[None]:
     except StudyError as error:
         if not str(error).startswith(source):
             raise
-        flaw = str(error).removeprefix(f"{source}, ").removeprefix("the file as a whole: ")
+        flaw = str(error).removeprefix(source).lstrip(",: ")
         problem, _, hint = flaw.partition(". ")
         raise ParameterError(source, problem.removesuffix("."), hint=hint) from error
 

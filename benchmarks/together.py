@@ -29,6 +29,7 @@ from graphveil.series.revising import revised
 from graphveil.statistics.statistic import Statistic, statistic
 
 WORST = 1.02
+LEVELS = "0,1,2,3,5,10,20,50"  # of a network in which some people have very many links
 SIX = ["nodes", "edges", "high-degree", "degree-ccdf", "components", "triangles"]
 OF_TOGETHER = """
 ## All series together
@@ -37,7 +38,8 @@ People, links, a high degree and the degree CCDF of one study, with ε of 1/4, 1
 the largest degree, {runs} times each: the mean of |value − truth| over all steps, degrees and runs,
 first of raw values, then of [joint estimates](../docs/revisions.md#the-joint-estimate) as a part of
 revisions series by series (of the CCDF also as a part of the raw ones). The demo's network has been
-added. Networks whose CCDF has too many degrees to be estimated together are left out: {left_out}.
+added. Where a CCDF has too many degrees to be estimated together ({levelled}), only the levels
+{levels} of it are published.
 """
 OF_TOGETHER_INTERVALS = """
 How often the intervals of joint estimates of these studies hold the truth (at least 94% on average
@@ -72,6 +74,11 @@ class Whole:
         steps, width = self.truths[-1].shape
         return bool(steps * width * (2 * width + 2) ** 2 > MOST)
 
+    @property
+    def levelled(self) -> bool:
+        """Whether only some degrees are published."""
+        return getattr(self.statistics[-1], "levels", None) is not None
+
     def plans(self) -> list[Plan]:
         """The planner's choices."""
         return [
@@ -95,7 +102,11 @@ def wholes(datasets: Iterable[str]) -> list[Whole]:
             degrees = statistic(f"{way}degree-ccdf")
             counted = (statistic("nodes"), statistic("edges"), each.statistic, degrees)
             name = f"{each.dataset}, {each.version}"
-            found.append(_whole(name, version.sequence, each.bound, counted))
+            made = _whole(name, version.sequence, each.bound, counted)
+            if made.too_large:
+                fewer = statistic(f"{way}degree-ccdf", levels=LEVELS)
+                made = _whole(name, version.sequence, each.bound, (*counted[:3], fewer))
+            found.append(made)
     return [*found, _demo()]
 
 
@@ -194,11 +205,10 @@ def _intervals(
 
 def together_table(datasets: Iterable[str], runs: int) -> Iterator[str]:
     """Errors, targets and intervals."""
-    every = wholes(datasets)
-    found = [each for each in every if not each.too_large]
-    names = dict.fromkeys(each.name.partition(",")[0] for each in every if each.too_large)
-    left_out = " and ".join(names) or "none"
-    yield OF_TOGETHER.format(runs=runs, left_out=left_out)
+    found = wholes(datasets)
+    fewer = [each.name.partition(",")[0] for each in found if each.levelled]
+    levelled = " and ".join(dict.fromkeys(fewer)) or "none"
+    yield OF_TOGETHER.format(runs=runs, levelled=levelled, levels=LEVELS)
     yield "| case | steps | degrees | " + " | ".join(NAMES) + " | CCDF / raw |"
     yield "|---|--:|--:|--:|--:|--:|--:|--:|"
     measured = []

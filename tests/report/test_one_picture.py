@@ -10,12 +10,14 @@ from types import SimpleNamespace
 
 import pytest
 
+from graphveil import Study
 from graphveil.calendar import phrases
 from graphveil.report import charts, news, page_tables
 from graphveil.report.degree_distribution import _quantile, distribution
 from graphveil.report.estimates import Estimate, EstimatedSeries, now, wider, with_estimates
 from graphveil.report.histories import revisions
 from graphveil.report.page import page
+from graphveil.report.ratios import all_ratios
 from graphveil.report.summary import summary
 from graphveil.report.wording import TOO_NOISY, count_range, counted_at, whole
 from graphveil.study.public.public_part import PublicPart
@@ -108,6 +110,110 @@ def test_all_places_of_the_page_say_the_same_of_a_series(part: PublicPart) -> No
     top = news.headline(part)
     assert top is not None
     assert news.place_of(top.known) in summary(part)[0].sentence
+
+
+# The same of breakdowns, and of ratios.
+
+
+BY_REGION = {
+    "people": "nodes@1=people",
+    "links": "edges@1=links",
+    "people-by-region": "nodes:by=region@1=people-by-region",
+    "links-by-region": "edges:by=region@1=links-by-region",
+    "alike": "edges:by=region,cells=alike@1=alike",
+    "linked": "high-degree:tau=1,by=region@1=linked",
+    "clustered": "clustered:k=2,by=region@1=clustered",
+    "degrees": "degree-ccdf:by=region@1=degrees",
+    "bins": "degree-histogram:by=region@1=bins",
+}
+RATIOS = {
+    "links each": "2*links/people",
+    "within": "links-by-region[within]/links",
+    "alike": "alike[alike]/links",
+    "North": "people-by-region[North]/people",
+    "North of all": "degrees[North][0]/people-by-region",
+    "linked": "linked/people",
+    "clustered": "clustered/people",
+}
+
+
+@pytest.fixture(scope="module")
+def divided(tmp_path_factory: pytest.TempPathFactory) -> PublicPart:
+    place = tmp_path_factory.mktemp("divided")
+    study = Study.create(
+        place / "study",
+        title="Regions",
+        population="made-up people",
+        publisher="nobody",
+        first=2001,
+        last=2004,
+        bound=3,
+        bound_reason="a test",
+        epsilon=9,
+        epsilon_reason="a test",
+        groups={"region": ["North", "South"]},
+        series=list(BY_REGION.values()),
+        ratios=RATIOS,
+    )
+    people = [f"p{n},{2001 + n % 4},{('North', 'South', 'Mars')[n % 3]}\n" for n in range(120)]
+    (place / "people.csv").write_text("node,time,region\n" + "".join(people))
+    links = [f"p{n},p{n + 1}\n" for n in range(119) if n % 5]
+    (place / "links.csv").write_text("source,target\n" + "".join(links))
+    study.add(place / "people.csv", place / "links.csv", groups={"region": "region"})
+    study.publish(through="2004")
+    return with_estimates(PublicPart.read(place / "study" / "public"))
+
+
+def test_cells_that_are_one_fact_are_one_number(divided: PublicPart) -> None:
+    """Every pair of statements: people, and people with a link, of each cell, three times."""
+    pairs = 0
+    for (one, (fact, said)), (other, (same, again)) in combinations(numbers(divided).items(), 2):
+        if one[1] == other[1] and fact == same:
+            pairs += 1
+            assert (said.value, said.low, said.high) == (again.value, again.low, again.high)
+            assert [each.value for each in said.changes] == [each.value for each in again.changes]
+            assert len(said.changes) <= 4
+    assert pairs == 4 * 4 * (1 + 3 + 1)  # the highest bin, too
+
+
+def test_cells_add_up_to_what_is_said_of_all(divided: PublicPart) -> None:
+    told = {key: each.value for key, (_, each) in numbers(divided).items()}
+
+    def whole(series: str, step: int, every: int = 1, first: int = 0) -> float:
+        width = next(each.width for each in divided.series if each.series == series)
+        return sum(told[series, step, place] for place in range(first, width, every))
+
+    for step in range(4):
+        assert whole("people-by-region", step) == pytest.approx(told["people", step, 0])
+        assert whole("degrees", step, every=4) == pytest.approx(told["people", step, 0])
+        assert whole("bins", step) == pytest.approx(told["people", step, 0])
+        for series in ("links-by-region", "alike"):
+            assert whole(series, step) == pytest.approx(told["links", step, 0])
+        ends = sum(whole("degrees", step, every=4, first=degree) for degree in (1, 2, 3))
+        assert ends == pytest.approx(2 * told["links", step, 0])
+
+
+def test_ratios_are_those_of_what_is_said(divided: PublicPart) -> None:
+    """Of every pair of ratios of the same facts, and of each with the numbers beside it."""
+    revised = {
+        (row.series, row.step, tuple(vars(row).get(each) for each in ("region", "degree"))): row
+        for row in revisions(divided)
+    }
+    rows = {(row.ratio, row.step): row for row in all_ratios(divided)}
+    assert len(rows) == len(RATIOS) * 4
+    text = html.unescape(re.sub(r"<[^>]+>", " ", page(divided).decode()))
+    for step in range(4):
+        for one, other in (("North", "North of all"), ("linked", "clustered")):
+            assert rows[one, step].value == rows[other, step].value
+        people, links = (revised[each, step, (None, None)].revised for each in ("people", "links"))
+        north = revised["people-by-region", step, ("North", None)].revised
+        for name, exact in (("links each", 2 * links / people), ("North", north / people)):
+            row = rows[name, step]
+            assert row.value == pytest.approx(exact, abs=0.006)
+            assert row.low is not None
+            assert row.low <= exact
+            assert row.high is None or exact <= row.high
+    assert all(rows[name, 3].said in text for name in RATIOS)
 
 
 def test_what_was_published_first_stands_beside_it(part: PublicPart) -> None:

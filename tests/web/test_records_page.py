@@ -409,3 +409,40 @@ def test_a_column_of_labels_is_chosen_beside_its_public_list(
     page = visitor.get(f"/study/{study.key}/records").text
     assert "<option selected>County</option>" in page
     assert "Kept as batch" in keep(visitor, study)
+
+
+def test_from_a_workbook_with_regions_to_a_page_with_the_breakdown(
+    visitor: Visitor, tmp_path: Path
+) -> None:
+    xlsxwriter = pytest.importorskip("xlsxwriter")
+    request = replace(
+        REQUEST,
+        groups=Groups.of(["region=North|South"]),
+        series=(
+            SeriesRequest("nodes", {"by": "region"}, epsilon="1/2", name="people"),
+            SeriesRequest("edges", {"by": "region"}, epsilon="1/2", name="links"),
+        ),
+        ratios=("between = links[between]/links",),
+    )
+    drafting.create(tmp_path / "regions", request)
+    study, content = opened(tmp_path / "regions"), io.BytesIO()
+    people = [("node", "time", "County"), *((f"P{n}", 2001, "South") for n in range(4))]
+    with xlsxwriter.Workbook(content) as book:
+        for name, rows in (("People", people), ("Links", [("source", "target"), ("P0", "P1")])):
+            sheet = book.add_worksheet(name)
+            for place, row in enumerate(rows):
+                sheet.write_row(place, 0, row)
+    visitor.bring(study, {"cases.xlsx": content.getvalue()})
+    said = look(visitor, study, **{"grouped": "region", "group-region": "County"})
+    assert "4 nodes added" in said
+    assert "Kept as batch" in keep(visitor, study)
+    path = f"/study/{study.key}/publish"
+    assert "Published: 2001 to 2002" in visitor.done(
+        visitor.post(path, through="2002", typed="2002")
+    )
+    shown = text_of(visitor.get(f"/study/{study.key}/public/report.html").text)
+    assert "links[between]/links" in shown
+    assert all(word in shown for word in ("North", "South", "unknown"))
+    (file,) = (study.folder / "public").rglob("links.csv")
+    table = file.read_text(encoding="utf-8")
+    assert table.splitlines()[0].count("region") == 2

@@ -101,11 +101,34 @@ class _Numbers:
 
     def best(self, number: Number, step: int) -> Iterator[tuple[str, int, int]]:
         """The numbers of the same facts with the least noise: series, release and place."""
-        series = self.series[number.series]
+        series, places = self.whole(number, step), self.places(number)
+        if series.series != number.series:
+            places = (0,)
         known = series.estimates[step - number.ago - series.first_step]
-        for at in self.places(number):
+        for at in places:
             name, place = known[at].known_by
             yield name, step - number.ago - self.series[name].first_step, place
+
+    def whole(self, number: Number, step: int) -> EstimatedSeries:
+        """The series of a number; of all cells together, that of the total if it is quieter."""
+        series = self.series[number.series]
+        divided = series.breakdown
+        if number.inside or divided is None or divided.cells == "ends":
+            return series
+
+        def spread(each: EstimatedSeries) -> float:
+            made = each.releases[step - number.ago - each.first_step]
+            return each.width * made.noise_std**2
+
+        totals = (
+            each
+            for each in self.series.values()
+            if each.width == 1
+            and each.promise.counted_in_symbols() == str(divided.statistic)
+            and (each.projection, each.spans) == (series.projection, series.spans)
+            and each.first_step <= step - number.ago
+        )
+        return min((series, *totals), key=spread)
 
     def places(self, number: Number) -> tuple[int, ...]:
         """Which numbers of a release it is."""

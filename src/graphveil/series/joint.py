@@ -18,6 +18,7 @@ import numpy as np
 
 from graphveil.mechanisms.planning.covariance import LEAST, Floats
 from graphveil.series.nearest import Rows, bands_of, nearest
+from graphveil.statistics.breakdown import breakdown_in
 from graphveil.statistics.relations import Combination, Fact, Known
 
 if TYPE_CHECKING:
@@ -82,6 +83,16 @@ class Member:
 
     def _in_network(self, fact: Fact) -> Tied:
         return self.counted.counted_for, self.projection if fact.of_links else None, fact
+
+    def totals(self, known: Iterable[Tied]) -> Iterator[Tied]:
+        """Facts that are not published, but whose cells are; other series may say more of them."""
+        if breakdown_in(self.counted) is None:
+            return
+        mine = frozenset(each[2] for each in known if each == self._in_network(each[2]))
+        for relation in self.counted.relations(Known(mine, self.bound)):
+            total, *cells = (fact for fact, _ in relation.terms)
+            if relation.identity and total not in mine and mine.issuperset(cells):
+                yield self._in_network(total)
 
     def relations(self, known: Iterable[Tied]) -> Iterator[tuple[Terms, bool]]:
         """What holds between facts that are known, and whether it is an identity."""
@@ -265,6 +276,7 @@ class _Era:
         facts = dict.fromkeys(
             fact for _, each in members for terms in each.numbers for fact in terms
         )
+        facts |= dict.fromkeys(fact for _, each in members for fact in each.totals([*facts]))
         related = dict.fromkeys(
             (tuple(terms.items()), identity)
             for _, each in members

@@ -209,8 +209,14 @@ class StoredStudy:
         return Stored(self.folder, ledger, self.promise(ledger))
 
     def withdraw(self, batch: int) -> None:
-        """Withdraw the batch of this number: the latest, unless a step was sealed since."""
-        if not self.ledger().is_open:
+        """Withdraw the batch of this number: the latest, unless a step was sealed since.
+
+        One that was refused or did not end is given up.
+        """
+        before = self.ledger()
+        if attempts.given_up(self.folder, before, batch):
+            return
+        if not before.is_open:
             raise StudyError("there is no batch of records to withdraw.")
         with self._writing() as (transaction, opened):
             opened.ledger.withdrawable(batch)

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from graphveil.study.ledger import Ledger
 
 _HELD_UP = ".publish"  # the ending of a file whose name is the step
+GIVEN_UP = 0  # which is the number of no batch
 _SHOWN = 60  # letters of file names in a message
 
 
@@ -46,7 +47,8 @@ class Attempt:
         keys: of each file, the same wherever the command was run.
         at: when it began, in UTC.
         batch: the number that its batch will have.
-        settled_by: the batch that brought its files later; None while they are missing.
+        settled_by: the batch that brought its files later, or `GIVEN_UP`; None while they are
+            missing.
     """
 
     number: str
@@ -111,6 +113,26 @@ def withdrawn(folder: Folder, batch: int) -> None:
             _write(folder.attempts, replace(each, settled_by=None))
 
 
+def given_up(folder: Folder, ledger: Ledger, batch: int) -> bool:
+    """Whether `withdraw` of this number is about an attempt that was not settled: it is given up.
+
+    Had its records gone in, the same command would have taken them back. So no earlier batch can be
+    withdrawn either: it would not be the latest.
+    """
+    notes = unsettled(folder, ledger)
+    later = [each for each in notes if each.batch > batch]
+    if later:
+        raise StudyError(
+            f"batch {batch} cannot be withdrawn: adding {later[-1].files} ({later[-1].at}) came "
+            "after it, and was refused or did not end.",
+            hint=Hint("add-again"),
+        )
+    mine = [each for each in notes if each.batch == batch]
+    for each in mine:
+        _write(folder.attempts, replace(each, settled_by=GIVEN_UP))
+    return bool(mine)
+
+
 def unsettled(folder: Folder, ledger: Ledger) -> tuple[Attempt, ...]:
     """The attempts that were not finished; one killed after its commit is finished."""
     return tuple(
@@ -145,13 +167,13 @@ def require_settled(folder: Folder, ledger: Ledger, last: int) -> None:
 
 
 def abandon(folder: Folder) -> int:
-    """Forget all attempts; how many were not settled."""
-    notes = _noted(folder.attempts)
-    for each in notes:
-        _place(folder.attempts, each).unlink(missing_ok=True)
+    """Give up all attempts, whose numbers stay used; how many were not settled."""
+    missing = [each for each in _noted(folder.attempts) if each.settled_by is None]
+    for each in missing:
+        _write(folder.attempts, replace(each, settled_by=GIVEN_UP))
     for held_up in folder.attempts.glob(f"*{_HELD_UP}"):
         held_up.unlink(missing_ok=True)
-    return sum(each.settled_by is None for each in notes)
+    return len(missing)
 
 
 def _held_up(folder: Folder, ledger: Ledger) -> Path:

@@ -227,7 +227,7 @@ def _missing(name: str) -> str:
         "degree": "Links of a person, at most", "bound_reason": "Why the public may believe it",
         "inward": "Links to a person, at most", "outward": "Links from a person, at most",
     }  # fmt: skip
-    raise ParameterError(labels[name], "is not filled in yet")
+    raise ParameterError(labels[name], "enter it first")
 
 
 def calendar_of(form: Form) -> Calendar:

@@ -31,6 +31,7 @@ OPTION = re.compile(r"(?<![\w-])--([a-z][a-z-]*)")
 COMMAND = re.compile(r"`graphveil ([a-z-]+)")
 # A statistic says what its parameters are called; the lab is a program of its own.
 NAMING_OPTIONS = ("statistics", "lab/__main__.py", "hints.py", "web/wording.py", "cli")
+NAMING_OPTIONS += ("web/commands.py",)  # lines to copy into a terminal
 
 
 def facts(words: str) -> set[str]:

@@ -31,7 +31,8 @@ BIN = HOME / ("Scripts" if os.name == "nt" else "bin")
 PYTHON = str(BIN / "python")
 LOCK = ROOT / "requirements" / f"gate-{sys.version_info.major}.{sys.version_info.minor}.lock"
 
-EXTRAS = {"demo": "", "benchmark": "[benchmark]", "docs": "[docs]"}  # others need all: [test]
+# All that others need is [test]; whoever has seen the demo goes on with Excel and `serve`.
+EXTRAS = {"demo": "[excel,web]", "benchmark": "[benchmark]", "docs": "[docs]"}
 SITE = ["-m", "properdocs", "build", "--strict"]  # --quiet would silence what --strict counts
 STYLE_AND_TYPES = [
     ["-m", "ruff", "check"],

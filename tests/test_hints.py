@@ -29,8 +29,11 @@ SOURCES = ROOT / "src" / "graphveil"
 FACES = {"commands": OF_COMMANDS, "Python": OF_PYTHON, "the page": OF_THE_PAGE}
 OPTION = re.compile(r"(?<![\w-])--([a-z][a-z-]*)")
 COMMAND = re.compile(r"`graphveil ([a-z-]+)")
-# A statistic says what its parameters are called; the lab is a program of its own.
-NAMING_OPTIONS = ("statistics", "lab/__main__.py", "hints.py", "web/wording.py", "cli")
+# A statistic says what its parameters are called; the lab is a program of its own; and the page
+# has lines to copy into a terminal.
+NAMING_OPTIONS = (
+    *("statistics", "lab/__main__.py", "hints.py", "web/wording.py", "web/commands.py", "cli"),
+)
 
 
 def facts(words: str) -> set[str]:

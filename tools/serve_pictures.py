@@ -29,6 +29,7 @@ SERIES = {
     "expected-0": "700", "name-0": "people", "expected-1": "1200", "name-1": "links",
     "tau-2": "4", "expected-2": "300", "name-2": "hubs",
 }  # fmt: skip
+OPENED = "document.querySelectorAll('details').forEach(each => { each.open = true }); 0"
 DONE = "!document.querySelector('#outlook[aria-busy]')"
 
 
@@ -68,13 +69,15 @@ def _way(page: Page, origin: str) -> Iterator[str]:
     page.go(f"{origin}/new")
     page.choose("#statistic", "high-degree")
     page.follow("button[value=add]")
+    page.evaluate(OPENED)  # what is folded cannot be filled in
+    page.click("#kind-degree")
     for name, text in {**WORDS, **SERIES}.items():
         page.fill(f"#{name}", text)
     page.wait_until("document.querySelectorAll('.prediction svg').length === 6")
     page.follow("button[value=split]")
     page.evaluate("document.activeElement.blur()")
     yield "promise"
-    page.click("details.more summary")
+    page.evaluate(OPENED)
     page.fill("#person_separator", "|")
     page.follow("section.seen button[value=make]")
     page.follow("a.primary[href$=records]")

@@ -112,7 +112,7 @@ def test_people_who_are_listed_for_their_links_only_are_refused(
     study = begun(tmp_path)
     linked = [{"source": 0, "target": 1}]
     file = results(tmp_path, person("a", dx="2001"), person("b", dx="2002"), Edges=linked, **more)
-    with pytest.raises(InputError, match=r"results\.json: people stand here only through") as told:
+    with pytest.raises(InputError, match=r"results\.json: this lists only people who") as told:
         add(study, [file], options=DX)
     assert len(str(told.value)) < 300
     (tmp_path / "nodes.csv").write_text("node,time\nalone,2003\n")
@@ -126,7 +126,7 @@ def test_a_temporal_network_gives_a_study_links_and_nobody(tmp_path: Path) -> No
     study = begun(tmp_path)
     messages = tmp_path / "messages.txt"
     messages.write_text("1 2 1000000000\n2 3 1050000000\n")
-    with pytest.raises(InputError, match="people stand here only through their links"):
+    with pytest.raises(InputError, match="this lists only people who have links"):
         add(study, [messages])
     (tmp_path / "nodes.csv").write_text("node,time\n1,2001\n2,2001\n3,2002\n")
     add(study, [messages, tmp_path / "nodes.csv"])

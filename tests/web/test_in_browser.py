@@ -41,7 +41,7 @@ def promise(page: Page, **other: str) -> None:
     page.click("#kind-degree")
     for name, text in {**WORDS, **other}.items():
         page.fill(f"#{name}", text)
-    says(page, "Total ε: is not filled in yet")
+    says(page, "Total ε: enter it first")
     page.evaluate("document.querySelector('#epsilon-slider').focus()")
     for _ in range(12):
         page.press("ArrowRight", RIGHT)

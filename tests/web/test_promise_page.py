@@ -99,7 +99,7 @@ def test_noise_does_not_wait_for_words(visitor: Visitor) -> None:
         ("title", "population", "publisher", "bound_reason", "epsilon_reason"), ""
     )
     assert shown(send(visitor, "predict", **blank)) == planned()
-    assert "Total ε: is not filled in yet" in text_of(send(visitor, "predict", epsilon=""))
+    assert "Total ε: enter it first" in text_of(send(visitor, "predict", epsilon=""))
 
 
 def test_the_best_split_is_the_planners_to_a_tenth_of_a_percent(visitor: Visitor) -> None:

@@ -199,8 +199,6 @@ UNSPENT = "Nothing is spent by looking: these numbers follow from the study file
 
 def print_outlooks(title: str, outlooks: Sequence[Outlook]) -> None:
     """One row per series: what it costs, the standard deviation of its noise, and what it means."""
-    from graphveil.graph.thresholds import WHOLE
-
     judged = any(each.judgement for each in outlooks)
     projected = any(each.series.projection is not None for each in outlooks)
     print_table(
@@ -235,9 +233,10 @@ def print_outlooks(title: str, outlooks: Sequence[Outlook]) -> None:
             )
         if each.drowned_cells:
             print(each.drowned_cells)
-    if any(each.series.projection not in (None, WHOLE) for each in outlooks):
+    if any(each.leaves_out for each in outlooks):
+        what = "a projection leaves out" if projected else "is beyond the bound is not counted, and"
         print(
-            "What a projection leaves out comes on top. It is unknown, and must not be measured on "
+            f"What {what} comes on top. It is unknown, and must not be measured on "
             "your own records: try a public network of the same kind, `graphveil promise FILES`."
         )
 

@@ -179,17 +179,19 @@ def _new_title(series: PublishedSeries, calendar: Calendar) -> str:
 
 def _cards(part: PublicPart) -> list[dict[str, Any]]:
     """What each series says, with a small chart."""
-    from graphveil.report import charts
-
     known = {each.series: each for each in part.series}
     return [
-        {
-            **vars(each),
-            "spark": None if each.place is None
-            else _safe(charts.spark(known[each.series], each.place)),
-        }
-        for each in overview(part)
-    ]  # fmt: skip
+        {**vars(each), "spark": _spark(known[each.series], each.place)} for each in overview(part)
+    ]
+
+
+def _spark(series: PublishedSeries, place: int | None) -> Markup | None:
+    """One number over its steps, where it has several."""
+    from graphveil.report import charts
+
+    if place is None or len(series.releases) < 2:
+        return None
+    return _safe(charts.spark(series, place))
 
 
 def _big(part: PublicPart) -> dict[str, Any] | None:
@@ -197,15 +199,10 @@ def _big(part: PublicPart) -> dict[str, Any] | None:
     top = headline(part)
     if top is None:
         return None
-    from graphveil.report import charts
-
     known = top.known
-    number = (
-        wording.count_range(known.low, known.high)
-        if known.too_noisy
-        else wording.whole(known.value)
-    )
-    return {"number": number, "spark": _safe(charts.spark(top.series, top.place))}
+    least = wording.count_range(known.low, known.high)
+    number = least if known.too_noisy else wording.whole(known.value)
+    return {"number": number, "spark": _spark(top.series, top.place)}
 
 
 def _facts(series: PublishedSeries) -> list[tuple[str, str]]:

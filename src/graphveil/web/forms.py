@@ -151,7 +151,10 @@ def dates_said(reading: Reading) -> tuple[str, str]:
 def said_by_files(previews: Sequence[Preview]) -> set[str]:
     """The roles for which the files have a column of their own."""
     taken = {role for each in previews for role in each.roles.values()}
-    return {name for name, role in ROLES.items() if role in taken}
+    linked = any(each.lists == "network" for each in previews)  # a network has its own links
+    return {name for name, role in ROLES.items() if role in taken} | (
+        {"source", "target"} if linked else set()
+    )
 
 
 def choices(previews: Sequence[Preview], reading: Reading) -> dict[str, list[str]]:

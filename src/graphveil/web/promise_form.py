@@ -98,6 +98,10 @@ TEMPLATES = {
 }
 EMPTY = Template("", "", "year", (("nodes", _NONE), ("edges", _NONE))).form()
 LATER = "…"  # in place of texts that are still missing: noise does not depend on them
+LEFT_OUT = (
+    "Links that are not counted come on top of the noise. How many is unknown, and must not be "
+    "measured on your own records."
+)
 MOST_RELEASES = 5000
 WHOLE = 100  # percent
 DIGITS = 10  # parts of a percent that a best split is rounded to
@@ -223,7 +227,7 @@ def _missing(name: str) -> str:
         "degree": "Links of a person, at most", "bound_reason": "Why the public may believe it",
         "inward": "Links to a person, at most", "outward": "Links from a person, at most",
     }  # fmt: skip
-    raise ParameterError(labels[name], "is not filled in yet")
+    raise ParameterError(labels[name], "enter it first")
 
 
 def calendar_of(form: Form) -> Calendar:
@@ -356,6 +360,7 @@ class Prediction:
         share: the error as a part of it.
         word: what that leaves of the number.
         note: from when on the number can be read.
+        besides: what comes on top of the noise, if anything does.
         beyond: what it costs to be linked to more hubs than promised, if anybody can be.
         drawing: the curve with its band, wide and narrow.
     """
@@ -370,6 +375,7 @@ class Prediction:
     share: str
     word: str
     note: str
+    besides: str
     beyond: str
     drawing: tuple[Markup, ...]
 
@@ -390,6 +396,7 @@ def prediction(outlook: Outlook) -> Prediction:
         share="" if judgement is None else percent(judgement.share),
         word="" if judgement is None else str(judgement.word),
         note="" if drawn is None else f"{_note(outlook, drawn)} {outlook.drowned_cells}".strip(),
+        besides=LEFT_OUT if outlook.leaves_out else "",
         beyond=_beyond(outlook),
         drawing=() if drawn is None else _drawings(outlook, drawn),
     )

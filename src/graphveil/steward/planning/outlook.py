@@ -9,6 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from graphveil.graph.promises import HubBound
+from graphveil.graph.thresholds import WHOLE
 from graphveil.mechanisms.planning import AUTO
 from graphveil.mechanisms.planning.usefulness import rounded
 
@@ -111,6 +113,14 @@ class Outlook:
         """The same for another size."""
         self.plan.judged(size)  # refuses what is none
         return replace(self, series=self.series.model_copy(update={"expected": size}))
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether links of some people are not counted, which comes on top of the noise."""
+        if self.series.projection is not None:
+            return self.series.projection != WHOLE
+        bound = self.promise.degree_bound
+        return isinstance(bound, HubBound) and any(bound.hubs) and self.series.statistic != "nodes"
 
     @cached_property
     def times_beyond(self) -> dict[int, Fraction]:

@@ -148,7 +148,7 @@ def require_listed(records: Records) -> None:
     """
     if records.by_links:
         raise InputError(
-            "people stand here only through their links: without one person, others would vanish",
+            "this lists only people who have links: without one person, others would vanish",
             place=Place(", ".join(records.by_links)),
             hint=Hint("all-listed"),
         )

@@ -171,3 +171,25 @@ def live(folder: Path, seed: int) -> None:
 def test_what_becomes_of_dirty_rows_is_the_same(tmp_path: Path, seed: int) -> None:
     local_session()
     live(tmp_path, seed)
+
+
+def test_dirty_rows_of_a_table_of_the_catalogue_are_told_apart(tmp_path: Path) -> None:
+    """They have no numbers of their own; no row may be taken for another."""
+    session, chance = local_session(), random.Random(7)
+    batch = dirty(chance, [], [f"p{n}" for n in range(30)], 0.1)
+    found = {}
+    for name, engine in ENGINES.items():
+        root = tmp_path / name / "study"
+        StoredStudy.create(root, promise(series=SERIES))
+        tables = files_of(root.parent, 0, batch)
+        if engine is SPARK:
+            views = [f"dirty_{kind}" for kind in ("people", "links")]
+            for path, view in zip(tables, views, strict=True):
+                session.read.parquet(path).createOrReplaceTempView(view)
+            tables = views
+        (lines, skipped, details), counts, *stored = outcome(root, tables, engine, yes=True)
+        plain = [row[2:] for row in skipped]  # without file and number
+        found[name] = sorted(plain, key=str), details, counts[:2], stored
+        assert len(lines) > 5
+        assert engine is not SPARK or not any("None" in line for line in lines)
+    assert found["spark"] == found["local"]

@@ -224,9 +224,9 @@ def taken_in(
 def _require_sound(
     broken: Sequence[Broken], nodes: SparkTable, edges: Sequence[SparkTable]
 ) -> None:
-    """Refuse the rows that break the first rule of all, if any do."""
-    for first in broken[:1]:
-        raise first.error(nodes if first.kind == "nodes" else edges[-1 if first.awaited else 0])
+    """Refuse the rows that break the first rule of all; but those that waited may wait on."""
+    for first in [each for each in broken if not each.awaited][:1]:
+        raise first.error(nodes if first.kind == "nodes" else edges[0])
 
 
 def _index(

@@ -133,7 +133,7 @@ def test_every_row_is_taken_or_set_aside_by_the_same_rules(
     linked = there.linked
     assert linked is not None
     aside = {number for number, _ in set_aside(there, "edges")}
-    unsealed = set(range(len(edges))) - places(workspace, linked.known) - aside
+    unsealed = set(range(len(edges))) - places(workspace, linked.found.known) - aside
     known = {(str(a), str(b)) for a, b in world.sealed_links}
     assert unsealed == {
         int(number)

@@ -82,12 +82,6 @@ class Reading:
         ids = [(name, kind) for name in IDS[self.kind]]
         return pa.schema([*ids, ("step", pa.int32()), ("place", pa.int64())])
 
-    @property
-    def columns(self) -> str:
-        """The same in Spark's words."""
-        ids = ", ".join(f"{name} {'string' if self.text else 'long'}" for name in IDS[self.kind])
-        return f"{ids}, step int, place long"
-
 
 class Note(NamedTuple):
     """Findings about rows, besides their content.

@@ -101,8 +101,8 @@ class SparkValidatedBatch:
         form = Form((("source", source), ("target", target_text)))
         target = Target(home, stem, form, Order.of(spans), reading.schema)
         known = None
-        if linked is not None and linked.known:
-            files = map(self.sealed.workspace.for_spark, linked.known)
+        if linked is not None and linked.found.known:
+            files = map(self.sealed.workspace.for_spark, linked.found.known)
             known = self.cluster.session.read.schema("place long").parquet(*files)
         return batches.write_edges(self.cluster, target, self.edges, reading, known)
 
@@ -258,7 +258,7 @@ class _About:
     def _strangers(self) -> NDArray[np.int64]:
         """The places of links that name somebody unknown."""
         linked, workspace = self.found.linked, self.sealed.workspace
-        names = () if linked is None else linked.strangers
+        names = () if linked is None else linked.found.strangers
         found = [workspace.read(name)["place"].to_numpy() for name in names]
         return np.concatenate([np.empty(0, np.int64), *found])
 

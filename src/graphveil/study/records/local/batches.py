@@ -12,7 +12,12 @@ from numpy.typing import NDArray
 
 from graphveil.graph.groups import Groups
 from graphveil.graph.intake.appending import Intake, append
-from graphveil.graph.intake.arrivals import known_nodes, redated_nodes, steps_of_labels
+from graphveil.graph.intake.arrivals import (
+    Present,
+    known_nodes,
+    redated_nodes,
+    steps_of_labels,
+)
 from graphveil.graph.intake.filtering import LeftOut, filtered, listed
 from graphveil.graph.intake.identity import IdIndex, look_alikes, shortest_form
 from graphveil.graph.intake.links import UNKNOWN_END, already_linked
@@ -200,13 +205,14 @@ def candidate(
     promise, complete = stored.promise, options.complete
     closed = sealed(stored, engine)
     graph, known = closed.graph, waiting(stored, closed).resolved()
+    present = Present.of(graph)
     # A person's later sequence, in a file without the first, has a date of its own.
     only_earlier = promise.records.merges_ids and not complete
     calendar = promise.calendar
     rules = rules_of(promise.records, options.undated)
 
     def is_known(ids: pl.Series) -> NDArray[np.bool_]:
-        return known_nodes(graph, known.nodes, ids).rows
+        return known_nodes(present, known.nodes, ids).rows
 
     def taken(records: Records) -> tuple[Resolved, Intake]:
         beyond, groups = options.ignore_after_end, promise.groups
@@ -299,7 +305,7 @@ def _redated(
 ) -> pl.DataFrame:
     """Known nodes that come with another step."""
     ids, now = given.nodes.frame["node"], stated_steps(given.nodes)
-    known = known_nodes(sealed, waiting.nodes, ids)
+    known = known_nodes(Present.of(sealed), waiting.nodes, ids)
     return found_out(
         "re-dated", redated_nodes(known, ids, now, sealed.calendar, only_earlier=only_earlier)
     )
@@ -312,7 +318,7 @@ def _relabelled(
     import polars as pl
 
     ids, now = given.nodes.frame["node"], strata_of(given.nodes)
-    known = known_nodes(sealed, waiting.nodes, ids)
+    known = known_nodes(Present.of(sealed), waiting.nodes, ids)
     if known.strata is None or now is None:
         return no_details()
     rows = np.flatnonzero(known.rows & groups.differ(known.strata, now))

@@ -62,7 +62,7 @@ class Reading:
         text: whether ids are text; else whole numbers.
         beyond: whether a time after the end has the step after the last; else it is refused.
         day_first: whether 7/8/2021 is the 7th of August; None if nobody stated it.
-        awaited: the place from which on rows waited since an earlier batch.
+        awaited: the place from which on edges waited since an earlier batch.
     """
 
     kind: str
@@ -187,6 +187,7 @@ def read_rows(frame: pl.DataFrame, reading: Reading) -> tuple[pa.Table, Note]:
 
     spans = ((int(frame["place"][0]), len(frame)),)
     ids, kind = IDS[reading.kind], reading.kind
+    beyond = reading.awaited if kind == "edges" else NOBODY
     broken: list[Broken] = []
     while True:
         stage = READ[kind]
@@ -202,7 +203,7 @@ def read_rows(frame: pl.DataFrame, reading: Reading) -> tuple[pa.Table, Note]:
             bad = np.zeros(len(frame), np.bool_)
             bad[refused.rows] = True
             places = frame["place"].to_numpy()[bad]
-            broken += Broken.of((stage, len(broken)), refused, places, reading.awaited)
+            broken += Broken.of((stage, len(broken)), refused, places, beyond)
             frame = frame.filter(pl.Series(~bad))
     form = pl.String if reading.text else pl.Int64
     rows = pl.DataFrame(

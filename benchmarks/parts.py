@@ -18,7 +18,7 @@ from benchmarks import graphs, ours
 from benchmarks.graphs import Graph, Pair
 from benchmarks.racing import Contestant, race
 from graphveil.graph.intake.appending import append
-from graphveil.graph.intake.arrivals import arrivals
+from graphveil.graph.intake.arrivals import Present, arrivals
 from graphveil.graph.intake.records import Records
 from graphveil.graph.intake.resolving import Resolved, nothing, resolve
 from graphveil.graph.intake.rules import RecordRules
@@ -123,7 +123,9 @@ def _resolved(records: Records) -> Resolved:
 
 
 def _arrivals(resolved: Resolved) -> Any:
-    return arrivals(_empty(), resolved.nodes, nothing().nodes, "refuse", only_earlier=False)
+    return arrivals(
+        Present.of(_empty()), resolved.nodes, nothing().nodes, "refuse", only_earlier=False
+    )
 
 
 def _labels(resolved: Resolved) -> None:

@@ -84,7 +84,8 @@ def take(world: World, nodes: list[Row], edges: list[Row], workspace: Workspace)
     graph = taken_in(CLUSTER, graph, sealed, ArrivalRules(reading, "refuse"), strict=True).graph
     graph = with_steps(graph, np.zeros((3, 1), np.int64))
     rules = RecordRules(undated="first") if world.drops_undated else world.rules
-    reading = replace(reading, rules=rules, beyond=world.ignores_after_end)
+    awaited = len(edges) // 2  # as if the others had waited since an earlier batch
+    reading = replace(reading, rules=rules, beyond=world.ignores_after_end, awaited=awaited)
     coming = ArrivalRules(reading, "join", world.drops_undated, world.ignores_after_end)
     given = tables(nodes, edges)
     return taken_in(CLUSTER, graph, given, coming, waiting_of(world), note_known=True)
@@ -124,6 +125,9 @@ def test_every_row_is_taken_or_set_aside_by_the_same_rules(
         there = take(world, nodes, edges, workspace)
     for kind in ("nodes", "edges"):
         assert set_aside(there, kind) == skipped(here, kind)
+    for each in there.broken:  # of people, nobody waited
+        waited = (each.places >= len(edges) // 2) & (each.kind == "edges")
+        assert (waited == each.awaited).all()
     taken, (sequence, report) = here.taken
     assert plainly(there.report) == plainly(report)
     graph = there.graph
@@ -133,7 +137,7 @@ def test_every_row_is_taken_or_set_aside_by_the_same_rules(
     linked = there.linked
     assert linked is not None
     aside = {number for number, _ in set_aside(there, "edges")}
-    unsealed = set(range(len(edges))) - places(workspace, linked.known) - aside
+    unsealed = set(range(len(edges))) - places(workspace, linked.found.known) - aside
     known = {(str(a), str(b)) for a, b in world.sealed_links}
     assert unsealed == {
         int(number)

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from graphveil.calendar.calendar import Calendar
 from graphveil.graph.intake.appending import Intake, append
-from graphveil.graph.intake.arrivals import known_nodes, steps_of_labels
+from graphveil.graph.intake.arrivals import Present, known_nodes, steps_of_labels
 from graphveil.graph.intake.filtering import Filtered, filtered
 from graphveil.graph.intake.records import Records, Table
 from graphveil.graph.intake.resolving import Resolved, dated_only, resolve, until_end
@@ -74,7 +74,7 @@ class World:
             return given_rows, append(sealed, given_rows, late="join", waiting=waiting)
 
         def is_known(ids: pl.Series) -> NDArray[np.bool_]:
-            return known_nodes(sealed, waiting.nodes, ids).rows
+            return known_nodes(Present.of(sealed), waiting.nodes, ids).rows
 
         return filtered(numbered(nodes, edges), taken)
 

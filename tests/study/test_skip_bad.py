@@ -110,6 +110,24 @@ def test_who_is_strict_is_refused_at_the_first_row(study: StoredStudy, tmp_path:
     assert not study.ledger().is_open
 
 
+def test_who_is_strict_lets_links_wait_that_waited_before(
+    study: StoredStudy, tmp_path: Path
+) -> None:
+    """Found from outside: nothing could be added strictly any more, and `add` broke down."""
+    nodes, edges = files(tmp_path)
+    nodes.write_text("node,time\na,2001\nb,2001\n")
+    edges.write_text("source,target\na,b\na,later\n")
+    adding.add(study.folder.root, [nodes, edges], how=AddOptions(yes=True))
+    nodes.write_text("node,time\nc,2001\n")
+    edges.write_text("source,target\na,c\n")
+    added = adding.add(study.folder.root, [nodes, edges], how=AddOptions(strict=True)).added
+    assert (added.findings.awaiting, added.findings.intake.edges_added) == (1, 1)
+    nodes.write_text("node,time\nd,2001\n")
+    edges.write_text("source,target\nd,nobody\n")
+    with pytest.raises(RecordError, match=r"edges\.csv, row 2"):
+        adding.add(study.folder.root, [nodes, edges], how=AddOptions(strict=True))
+
+
 def test_more_than_a_tenth_wants_a_yes_and_opens_nothing(
     study: StoredStudy, tmp_path: Path
 ) -> None:

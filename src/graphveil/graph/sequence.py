@@ -228,12 +228,6 @@ class GraphSequence:
             growth=None,
         )
 
-    def arrived(self, labels: NDArray[np.int32]) -> NDArray[np.int32]:
-        """The step at which each label arrived."""
-        from graphveil.graph.intake.arrivals import steps_of_labels
-
-        return steps_of_labels(self.node_offsets, labels)
-
     @property
     def index(self) -> Index:
         """From ids to labels."""

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from graphveil.errors import InputError
 from graphveil.graph.columns import Column
-from graphveil.graph.intake.arrivals import Arrivals, arrivals
+from graphveil.graph.intake.arrivals import Arrivals, Present, arrivals
 from graphveil.graph.intake.id_table import Index
 from graphveil.graph.intake.links import EdgeRows, Links, links
 from graphveil.graph.intake.records import IntakeReport
@@ -63,7 +63,8 @@ def append(
     before = waiting or nothing()
     require_room_to_build(len(resolved.nodes.frame), len(resolved.edges.frame))
     with resolved.as_read():
-        arriving = arrivals(sequence, resolved.nodes, before.nodes, late, only_earlier=only_earlier)
+        present = Present.of(sequence)
+        arriving = arrivals(present, resolved.nodes, before.nodes, late, only_earlier=only_earlier)
         refuse_too_many(sequence.nodes + len(arriving.ids))
         index = sequence.index.extended(arriving.ids) if sequence.nodes else arriving.index
         arrived = _node_offsets(sequence, arriving, _steps_needed(sequence, arriving.steps, None))

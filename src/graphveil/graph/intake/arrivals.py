@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from graphveil.calendar.calendar import Calendar
     from graphveil.graph.intake.id_table import Index
+    from graphveil.graph.sequence import GraphSequence
 
 OTHER_STEP = "a node that is already in the sequence appears with a different step"
 OTHER_STEP_HINT = "What has arrived stays as it was: remove the row or restore its time."
@@ -33,38 +34,41 @@ Mask = NDArray[np.bool_]
 Rows = NDArray[np.int64]
 
 
-class Present(Protocol):
+@dataclass(frozen=True, eq=False)
+class Present:
     """Who is there before a batch: a sequence, or those of its people whom one task looks after.
 
-    Ids have places in the index, which are labels in a sequence.
+    Attributes:
+        calendar: how times become steps.
+        index: where ids find their places.
+        stated: the step that the record at each place stated, or UNSTATED.
+        node_offsets: where the labels of each closed step begin.
+        labels: the label at each place; None if the place is the label.
+        strata: the labels of groups at each place, if there are groups.
     """
 
-    @property
-    def calendar(self) -> Calendar:
-        """How times become steps."""
+    calendar: Calendar
+    index: Index
+    stated: Steps
+    node_offsets: NDArray[np.int64]
+    labels: Steps | None = None
+    strata: Steps | None = None
+
+    @classmethod
+    def of(cls, sequence: GraphSequence) -> Present:
+        """All the people of a sequence."""
+        held = sequence.index, sequence.stated, sequence.node_offsets
+        return cls(sequence.calendar, *held, strata=sequence.strata)
 
     @property
     def steps(self) -> int:
         """How many are closed."""
-
-    @property
-    def nodes(self) -> int:
-        """How many people there are."""
-
-    @property
-    def index(self) -> Index:
-        """Where ids find their places."""
-
-    @property
-    def stated(self) -> Steps:
-        """The step that the record at each place stated, or UNSTATED."""
-
-    @property
-    def strata(self) -> Steps | None:
-        """The labels at each place, if there are groups."""
+        return len(self.node_offsets) - 1
 
     def arrived(self, places: Steps) -> Steps:
         """The step at which those at some places arrived."""
+        labels = places if self.labels is None else self.labels[places]
+        return steps_of_labels(self.node_offsets, labels)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +170,7 @@ def _strata_of(given: Table, rows: Rows, waiting: Table) -> Steps:
 
 def known_nodes(present: Present, waiting: Table, ids: pl.Series) -> Known:
     """What is known of the nodes with these ids from those who are there, or wait."""
-    if not present.nodes and not len(waiting.frame):
+    if not len(present.stated) and not len(waiting.frame):
         nothing = np.full(len(ids), UNSTATED, np.int32)
         return Known(np.zeros(len(ids), np.bool_), nothing, nothing)
     places = present.index.labels(ids)

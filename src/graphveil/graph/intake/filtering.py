@@ -82,8 +82,16 @@ class Filtered(Generic[Taken]):
     left_out: tuple[LeftOut, ...] = ()
 
 
-def filtered(records: Records, take: Callable[[Records], Taken]) -> Filtered[Taken]:
-    """What `take` makes of the records, without those for which it raises a RecordError."""
+def filtered(
+    records: Records, take: Callable[[Records], Taken], only: str | None = None
+) -> Filtered[Taken]:
+    """What `take` makes of the records, without those for which it raises a RecordError.
+
+    Args:
+        records: all of them.
+        take: what makes something of records without faults.
+        only: the source whose rows alone may be left out; others are refused. None names no one.
+    """
     left_out: list[LeftOut] = []
     while True:
         try:
@@ -92,6 +100,8 @@ def filtered(records: Records, take: Callable[[Records], Taken]) -> Filtered[Tak
             if not len(refused.rows):  # nothing of these records is to blame
                 raise
             records, without = _divided(records, refused)
+            if only is not None and not without.table.comes_from(only).all():
+                raise
             left_out.append(without)
 
 

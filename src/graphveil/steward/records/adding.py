@@ -257,7 +257,8 @@ def _only_zeros(refused: RecordError, records: Records) -> bool:
         return ids.str.replace(r"\.0+$", "").str.replace(r"^0+([0-9])", "$1")
 
     nodes, edges = _texts(records.nodes.frame["node"]), records.edges.frame
-    ends = [_texts(edges[end].gather(refused.rows)) for end in ("source", "target")]
+    own = refused.rows[refused.rows < len(edges)]  # others waited since an earlier batch
+    ends = [_texts(edges[end].gather(own)) for end in ("source", "target")]
     strangers = pl.concat([end.filter(~end.is_in(nodes.implode())).alias("end") for end in ends])
     return bool(bare(strangers).is_in(bare(nodes).implode()).any())
 

@@ -8,19 +8,28 @@ first: the files may be read in a wrong way.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from graphveil.errors import InputError, Place, UnconfirmedError
+import numpy as np
+
+from graphveil.errors import EngineError, InputError, Place, UnconfirmedError
 from graphveil.graph.intake.records import IntakeReport, counted
+from graphveil.graph.promises import DegreeBound, HubBound, InOutBound
 from graphveil.hints import Hint
 
 if TYPE_CHECKING:
     import polars as pl
 
+    from graphveil.backends import Engine
+    from graphveil.graph.degrees import FinalDegrees
     from graphveil.graph.intake.filtering import LeftOut
     from graphveil.graph.intake.records import Records
+    from graphveil.graph.sequence import GraphSequence
+    from graphveil.study.promise import Promise
+    from graphveil.study.records.record_store import Stored
 
 PRIVATE = "PRIVATE: true counts and rows of your records. For the data holder only."
 _SHOWN = 5  # rows that a line names
@@ -28,6 +37,7 @@ _TAKEN = (
     "nodes_added", "edges_added", "known_nodes", "known_edges", "repeated_nodes", "repeated_edges",
     "self_links",
 )  # fmt: skip
+MOST_TRIED = 2_000_000  # links, beyond which trying limits out would take longer than adding
 MOST_SET_ASIDE = Fraction(1, 10)  # of the rows; beyond that somebody has to look
 
 
@@ -116,13 +126,13 @@ class Findings:
 
 
 def _said(left_out: LeftOut) -> str:
-    """What was set aside and why, with the first few rows."""
+    """What was set aside and why, with the first few rows, if these have numbers."""
     count = len(left_out)
     places = [left_out.table.place(row, left_out.column) for row in range(min(count, _SHOWN))]
     more = ", …" if count > _SHOWN else ""
-    rows = ", ".join(f"{place.source} row {place.row}" for place in places)
+    named = [each.source + ("" if each.row is None else f" row {each.row}") for each in places]
     aside = counted(count, f"rows of {left_out.kind}")
-    return f"{aside} set aside: {left_out.rule} ({rows}{more})"
+    return f"{aside} set aside: {left_out.rule} ({', '.join(dict.fromkeys(named))}{more})"
 
 
 def no_details() -> pl.DataFrame:
@@ -138,6 +148,45 @@ def found_out(finding: str, nodes: pl.DataFrame) -> pl.DataFrame:
 
     columns = [name if name in nodes.columns else pl.lit("").alias(name) for name in ("was", "now")]
     return nodes.select(pl.lit(finding).alias("finding"), pl.col("node").cast(pl.String), *columns)
+
+
+def bound_kept(
+    promise: Promise, engine: Engine, grown: GraphSequence, after: FinalDegrees | None = None
+) -> tuple[bool, int]:
+    """Whether everybody keeps the bound of a study, and how many lose more than it promises.
+
+    Args:
+        promise: of the study.
+        engine: that counts the graph.
+        grown: everything that is known.
+        after: the degrees at an earlier state of it.
+    """
+    bound = promise.degree_bound
+    if bound.checked:
+        return engine.keeps_bound(grown, bound, after=after), 0
+    if all(each.projection is not None for each in promise.series):  # then nobody loses more
+        return True, 0
+    beyond = engine.people_beyond(grown, bound, after=after)
+    return not beyond, beyond
+
+
+def uncounted(stored: Stored, engine: Engine, grown: GraphSequence) -> dict[str, int]:
+    """How many links each limit of the study leaves out; nothing of a draft or a large network.
+
+    A limit that somebody chose by looking at this would depend on the data, so a draft is silent.
+    An engine is not asked for limits by which it cannot count.
+    """
+    promise, links = stored.promise, int(np.sum(grown.edges))
+    if not stored.ledger.is_open or links > MOST_TRIED:
+        return {}
+    bound, seen = promise.degree_bound, {}
+    for limit in {each.threshold() for each in promise.series}:
+        if isinstance(limit, DegreeBound | InOutBound):
+            with suppress(EngineError):
+                seen[limit.brief] = engine.project(grown, limit)
+    if isinstance(bound, HubBound) and any(bound.hubs):
+        seen[bound.within.brief] = engine.counted_part(grown, bound)
+    return {name: links - int(np.sum(seen[name].edges)) for name in sorted(seen)}
 
 
 def require_listed(records: Records) -> None:

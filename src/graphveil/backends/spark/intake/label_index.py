@@ -55,13 +55,9 @@ class Finder:
     known: Int32s = field(repr=False)
     stated: Int32s = field(repr=False)
 
-    def places(self, ids: pl.Series) -> Int32s:
-        """The place of each id among those of the part, or UNKNOWN."""
-        return self.table.labels(ids)
-
     def labels(self, ids: pl.Series) -> Int32s:
         """The label of each id, or UNKNOWN."""
-        places = self.places(ids)
+        places = self.table.labels(ids)
         if not len(self.known):
             return places
         return np.where(places == UNKNOWN, np.int32(UNKNOWN), self.known[places])

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pickle
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -61,54 +61,61 @@ _FOUND = "found binary"
 
 
 class Found(NamedTuple):
-    """What one task made of its rows.
+    """What tasks made of rows.
 
     Attributes:
-        parts: the files that it wrote.
+        parts: the files of edges that they wrote.
         per_step: (3, steps) prompt pairs, late edges, and all edges.
         counts: what became of rows, by name.
         broken: the rows that break rules.
         past: the place of the first row of a closed step, where these are refused.
         last_step: the last one that a row of the batch names, or an end of it arrives at.
-        known: the file of the places of rows that add nothing to the batch.
-        strangers: the file of the places of those that name somebody unknown.
+        known: files of the places of rows that add nothing to the batch.
+        strangers: files of the places of those that name somebody unknown.
     """
 
     parts: tuple[Part, ...]
     per_step: Int64s
-    counts: dict[str, int]
+    counts: Counter[str]
     broken: tuple[Broken, ...]
     past: int | None
     last_step: int
-    known: str | None
-    strangers: str | None
+    known: tuple[str, ...]
+    strangers: tuple[str, ...]
 
+    @classmethod
+    def together(cls, found: Sequence[Found]) -> Found:
+        """What several tasks made."""
+        per_step = np.zeros(
+            (3, max((each.per_step.shape[1] for each in found), default=0)), np.int64
+        )
+        for each in found:
+            per_step[:, : each.per_step.shape[1]] += each.per_step
+        return cls(
+            tuple(part for each in found for part in each.parts),
+            per_step,
+            sum((each.counts for each in found), Counter()),
+            all_broken(one for each in found for one in each.broken),
+            min((each.past for each in found if each.past is not None), default=None),
+            max((each.last_step for each in found), default=-1),
+            tuple(name for each in found for name in each.known),
+            tuple(name for each in found for name in each.strangers),
+        )
 
-@dataclass(frozen=True, eq=False)
-class Linked:
-    """The edges that a batch adds: files, integers per step, and the report.
-
-    Attributes:
-        parts: their files.
-        per_step: (3, steps) prompt pairs, late edges, and all edges.
-        report: what became of the rows, but for how they are spelled.
-        broken: the rules that rows break.
-        past: the place of the first row of a closed step, where these are refused.
-        last_step: the last one that a row of the batch names, or an end of it arrives at.
-        known: files of the places of rows that were there already, or were left out.
-        strangers: files of the places of rows that name somebody unknown.
-        note: what there is to say about the rows.
-    """
-
-    parts: tuple[Part, ...] = field(repr=False)
-    per_step: Int64s = field(repr=False)
-    report: IntakeReport = field(repr=False)
-    broken: tuple[Broken, ...] = field(repr=False)
-    past: int | None = field(repr=False)
-    last_step: int = field(repr=False)
-    known: tuple[str, ...] = field(repr=False)
-    strangers: tuple[str, ...] = field(repr=False)
-    note: Note = field(repr=False)
+    @property
+    def report(self) -> IntakeReport:
+        """What became of the rows, but for how they are spelled."""
+        counts = self.counts
+        return IntakeReport(
+            edges_added=counts["added"],
+            known_edges=counts["distinct"] - counts["added"],
+            repeated_edges=counts["rows"] - counts["distinct"],
+            self_links=counts["self_links"],
+            raised_edges=counts["raised"],
+            late_edges=counts["late"],
+            edges_undated=counts["undated"],
+            edges_after_end=counts["ended"],
+        )
 
     def require_open(self, table: SparkTable, layout: LayoutTask) -> None:
         """Refuse rows of closed steps, where these do not join the open one."""
@@ -118,6 +125,18 @@ class Linked:
                 place=table.place(self.past, "source"),
                 hint=CLOSED_HINT,
             )
+
+
+class Linked(NamedTuple):
+    """The edges that a batch adds, and what there is to say about its rows as they were read."""
+
+    found: Found
+    note: Note
+
+    @property
+    def broken(self) -> tuple[Broken, ...]:
+        """The rules that rows break."""
+        return all_broken([*self.note.broken, *self.found.broken])
 
 
 class LayoutTask(NamedTuple):
@@ -165,7 +184,7 @@ def link(
     with failing_as_ours():
         written = mapped(frame, partial(_lay_out, laying), _FOUND).collect()
     came: list[tuple[Note, Found]] = [pickle.loads(row.found) for row in written]
-    return _together([each for _, each in came], together(note for note, _ in came))
+    return Linked(Found.together([each for _, each in came]), together(note for note, _ in came))
 
 
 def _classed(
@@ -276,7 +295,7 @@ def laid_out(laying: LayoutTask, table: pa.Table) -> Found:
         for each in _refused(laying, rank, place[rows], column, UNKNOWN_END, UNKNOWN_END_HINT)
     ]
     gone = (undated | ended) & own
-    counts = {"undated": int((undated & own).sum()), "ended": int((ended & own).sum())}
+    counts = Counter(undated=int((undated & own).sum()), ended=int((ended & own).sum()))
     valid = ~undated & ~ended & (ends[0] >= 0) & (ends[1] >= 0)
     rows = _Rows(*(each[valid] for each in (*ends, stated, place, ~own)))
     reverse = _reversed(laying, rows)
@@ -294,7 +313,8 @@ def laid_out(laying: LayoutTask, table: pa.Table) -> Found:
     last = int(steps[~rows.waits].max(initial=-1))
     rows = rows.take(~loops)
     parts, per_step, past = _edges(laying, rows, counts)
-    known = strangers = None
+    known: tuple[str, ...] = ()
+    strangers: tuple[str, ...] = ()
     if laying.note_known:
         there = _is_known(laying, _keys(laying.graph, rows)) & ~rows.waits
         known = _places(laying, "known", [*nothing_new, rows.place[there]])
@@ -319,12 +339,13 @@ def _refused(
     return Broken.of((stage, 0), refused, places, layout.awaited) if len(places) else []
 
 
-def _places(layout: LayoutTask, stem: str, places: Sequence[Int64s]) -> str | None:
-    """Write the places of some rows, if there are any."""
+def _places(layout: LayoutTask, stem: str, places: Sequence[Int64s]) -> tuple[str, ...]:
+    """Write the places of some rows, if there are any; the file."""
     import pyarrow as pa
 
     found = np.concatenate(places)
-    return layout.graph.workspace.write(stem, pa.table({"place": found})) if len(found) else None
+    write = layout.graph.workspace.write
+    return (write(stem, pa.table({"place": found})),) if len(found) else ()
 
 
 class _Rows(NamedTuple):
@@ -347,7 +368,7 @@ class _Rows(NamedTuple):
 
 
 def _edges(
-    layout: LayoutTask, rows: _Rows, counts: dict[str, int]
+    layout: LayoutTask, rows: _Rows, counts: Counter[str]
 ) -> tuple[tuple[Part, ...], Int64s, int | None]:
     """The files of edges that the graph does not have, each edge at its earliest step.
 
@@ -361,7 +382,7 @@ def _edges(
     fresh = first[~_is_known(layout, keys[first])]
     past = own[fresh] < open_step
     refused = rows.place[fresh][past] if layout.late == "refuse" else np.empty(0, np.int64)
-    counts |= _reported(rows, keys, own < open_step, first, fresh, past)
+    counts.update(_reported(rows, keys, own < open_step, first, fresh, past))
     prompt = (keys[fresh] >> 31 >= layout.old_nodes) & (own[fresh] == arrival[fresh])
     steps = np.maximum(own[fresh], np.int32(open_step))
     named = int(refused.min()) if len(refused) else None
@@ -473,33 +494,3 @@ def _written(
         entries = (own & (2**31 - 1)).astype(np.int32)
         parts += class_files(graph.workspace, graph.colours, newer, entries, of, late)
     return tuple(parts), per_step
-
-
-def _together(found: Sequence[Found], note: Note) -> Linked:
-    names = ["rows", "added", "distinct", "self_links", "raised", "late", "undated", "ended"]
-    totals = {name: sum(each.counts.get(name, 0) for each in found) for name in names}
-    steps = max((each.per_step.shape[1] for each in found), default=0)
-    per_step = np.zeros((3, steps), np.int64)
-    for each in found:
-        per_step[:, : each.per_step.shape[1]] += each.per_step
-    report = IntakeReport(
-        edges_added=totals["added"],
-        known_edges=totals["distinct"] - totals["added"],
-        repeated_edges=totals["rows"] - totals["distinct"],
-        self_links=totals["self_links"],
-        raised_edges=totals["raised"],
-        late_edges=totals["late"],
-        edges_undated=totals["undated"],
-        edges_after_end=totals["ended"],
-    )
-    return Linked(
-        tuple(part for each in found for part in each.parts),
-        per_step,
-        report,
-        all_broken([*note.broken, *(one for each in found for one in each.broken)]),
-        min((each.past for each in found if each.past is not None), default=None),
-        max((each.last_step for each in found), default=-1),
-        tuple(each.known for each in found if each.known is not None),
-        tuple(each.strangers for each in found if each.strangers is not None),
-        note,
-    )

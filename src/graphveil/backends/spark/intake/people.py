@@ -7,7 +7,7 @@ driver gets sums, and the rows that break a rule.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -16,11 +16,11 @@ from numpy.typing import NDArray
 from graphveil.backends.spark.graph import SparkGraph
 from graphveil.backends.spark.intake import resolving as stages
 from graphveil.backends.spark.intake.aside import MOST_LISTED, Broken
-from graphveil.backends.spark.intake.label_index import Finder, LabelIndex
+from graphveil.backends.spark.intake.label_index import LabelIndex
 from graphveil.backends.spark.intake.resolving import Reading
 from graphveil.backends.spark.jobs import as_arrow
 from graphveil.errors import PastStepError
-from graphveil.graph.intake.arrivals import Arrivals, arrivals, known_nodes, redated_nodes
+from graphveil.graph.intake.arrivals import Arrivals, Present, arrivals, known_nodes, redated_nodes
 from graphveil.graph.intake.filtering import Filtered, filtered
 from graphveil.graph.intake.records import IntakeReport, Records, Table
 from graphveil.graph.intake.resolving import (
@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     import polars as pl
     import pyarrow as pa
 
-    from graphveil.calendar.calendar import Calendar
-    from graphveil.graph.intake.id_table import IdTable
 
 Int32s = NDArray[np.int32]
 UNDATED, ENDED = -2, -3  # labels of people who are left out with their links, and why
@@ -113,45 +111,6 @@ class PartFound(NamedTuple):
     redated: pl.DataFrame | None = None
 
 
-@dataclass(frozen=True)
-class PresentPart:
-    """Who of a part is in the graph already; see `Present`."""
-
-    graph: SparkGraph
-    finder: Finder = field(repr=False)
-    strata: None = None
-
-    @property
-    def calendar(self) -> Calendar:
-        """How times become steps."""
-        return self.graph.calendar
-
-    @property
-    def steps(self) -> int:
-        """How many are closed."""
-        return self.graph.steps
-
-    @property
-    def nodes(self) -> int:
-        """How many people of the part there are."""
-        return len(self.finder.known)
-
-    @property
-    def index(self) -> IdTable:
-        """Where ids find their places."""
-        return self.finder.table
-
-    @property
-    def stated(self) -> Int32s:
-        """The step that the record at each place stated."""
-        return self.finder.stated
-
-    def arrived(self, places: Int32s) -> Int32s:
-        """The step at which those at some places arrived."""
-        labels = self.finder.known[places]
-        return np.searchsorted(self.graph.node_offsets, labels, side="right").astype(np.int32) - 1
-
-
 class _Settled(NamedTuple):
     """The rows of a part that break no rule: all, the dated ones, and those before the end."""
 
@@ -166,7 +125,7 @@ def found_in(arriving: Arriving, part: int, rows: pa.Table) -> PartFound:
     import polars as pl
 
     frame, coming = pl.DataFrame(rows), arriving.coming
-    present = PresentPart(arriving.graph, arriving.labels.finder(part))
+    present = _present(arriving, part)
     own = frame.filter(pl.col("place") >= 0).sort("place")
     given = Table(own.select("node", "step"), "", numbers=own["place"].to_numpy())
     waiting = _waiting(frame, present)
@@ -200,7 +159,14 @@ def found_in(arriving: Arriving, part: int, rows: pa.Table) -> PartFound:
     )
 
 
-def _waiting(rows: pl.DataFrame, present: PresentPart) -> Table:
+def _present(arriving: Arriving, part: int) -> Present:
+    """Who of the part is in the graph already."""
+    graph, finder = arriving.graph, arriving.labels.finder(part)
+    held = finder.table, finder.stated, graph.node_offsets, finder.known
+    return Present(graph.calendar, *held)
+
+
+def _waiting(rows: pl.DataFrame, present: Present) -> Table:
     """Who waits, once each; places are lower, the later the batch, and the first one counts."""
     import polars as pl
 
@@ -211,7 +177,7 @@ def _waiting(rows: pl.DataFrame, present: PresentPart) -> Table:
 
 
 def _settled(
-    coming: ArrivalRules, present: PresentPart, given: Table, waiting: Table
+    coming: ArrivalRules, present: Present, given: Table, waiting: Table
 ) -> Filtered[_Settled]:
     """What the one intake makes of the rows, without those that break a rule."""
     last = present.calendar.last_step if coming.ignores_end else None
@@ -271,7 +237,7 @@ def _dropped(settled: _Settled, schema: pa.Schema) -> pa.Table:
     return as_arrow(pl.concat(gone), schema) if gone else schema.empty_table()
 
 
-def _unsealed(arriving: Arriving, present: PresentPart, counted: Resolved) -> str | None:
+def _unsealed(arriving: Arriving, present: Present, counted: Resolved) -> str | None:
     """Write the batch's rows of some nodes, each with the one step that all rows of it state."""
     import polars as pl
 

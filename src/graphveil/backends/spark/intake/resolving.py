@@ -62,7 +62,7 @@ class Reading:
         text: whether ids are text; else whole numbers.
         beyond: whether a time after the end has the step after the last; else it is refused.
         day_first: whether 7/8/2021 is the 7th of August; None if nobody stated it.
-        awaited: the place from which on rows waited since an earlier batch.
+        awaited: the place from which on edges waited since an earlier batch.
     """
 
     kind: str
@@ -81,12 +81,6 @@ class Reading:
         kind = pa.string() if self.text else pa.int64()
         ids = [(name, kind) for name in IDS[self.kind]]
         return pa.schema([*ids, ("step", pa.int32()), ("place", pa.int64())])
-
-    @property
-    def columns(self) -> str:
-        """The same in Spark's words."""
-        ids = ", ".join(f"{name} {'string' if self.text else 'long'}" for name in IDS[self.kind])
-        return f"{ids}, step int, place long"
 
 
 class Note(NamedTuple):
@@ -193,6 +187,7 @@ def read_rows(frame: pl.DataFrame, reading: Reading) -> tuple[pa.Table, Note]:
 
     spans = ((int(frame["place"][0]), len(frame)),)
     ids, kind = IDS[reading.kind], reading.kind
+    beyond = reading.awaited if kind == "edges" else NOBODY
     broken: list[Broken] = []
     while True:
         stage = READ[kind]
@@ -208,7 +203,7 @@ def read_rows(frame: pl.DataFrame, reading: Reading) -> tuple[pa.Table, Note]:
             bad = np.zeros(len(frame), np.bool_)
             bad[refused.rows] = True
             places = frame["place"].to_numpy()[bad]
-            broken += Broken.of((stage, len(broken)), refused, places, reading.awaited)
+            broken += Broken.of((stage, len(broken)), refused, places, beyond)
             frame = frame.filter(pl.Series(~bad))
     form = pl.String if reading.text else pl.Int64
     rows = pl.DataFrame(

@@ -145,7 +145,7 @@ class TakenIn(NamedTuple):
             respelled_ids=sum(note.respelled for note in notes),
         )
         report = self.arrived.report + spelled
-        return report if self.linked is None else report + self.linked.report
+        return report if self.linked is None else report + self.linked.found.report
 
     @property
     def broken(self) -> tuple[Broken, ...]:
@@ -155,7 +155,9 @@ class TakenIn(NamedTuple):
     @property
     def last_step(self) -> int:
         """At which the last of what the batch names arrives."""
-        return max(self.arrived.last_step, -1 if self.linked is None else self.linked.last_step)
+        return max(
+            self.arrived.last_step, -1 if self.linked is None else self.linked.found.last_step
+        )
 
     @property
     def texts(self) -> tuple[bool, bool, bool]:
@@ -212,21 +214,23 @@ def taken_in(
         )  # fmt: skip
         reading = replace(coming.reading, kind="edges")
         linked = link(cluster, index, layout, edges, reading, waiting and waiting.edges)
-        grown = with_steps(replace(grown, parts=(*graph.parts, *linked.parts)), linked.per_step)
+        grown = with_steps(
+            replace(grown, parts=(*graph.parts, *linked.found.parts)), linked.found.per_step
+        )
         found = TakenIn(grown, arrived, linked)
     if strict and nodes is not None:
         _require_sound(found.broken, nodes, edges)
         if found.linked is not None and edges:
-            found.linked.require_open(edges[0], layout)
+            found.linked.found.require_open(edges[0], layout)
     return found
 
 
 def _require_sound(
     broken: Sequence[Broken], nodes: SparkTable, edges: Sequence[SparkTable]
 ) -> None:
-    """Refuse the rows that break the first rule of all, if any do."""
-    for first in broken[:1]:
-        raise first.error(nodes if first.kind == "nodes" else edges[-1 if first.awaited else 0])
+    """Refuse the rows that break the first rule of all; but those that waited may wait on."""
+    for first in [each for each in broken if not each.awaited][:1]:
+        raise first.error(nodes if first.kind == "nodes" else edges[0])
 
 
 def _index(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -32,9 +32,13 @@ from graphveil.backends.spark.records.batches import Form, Order, Target
 from graphveil.backends.spark.records.files import require_unchanged
 from graphveil.graph.intake.filtering import LeftOut, listed
 from graphveil.graph.intake.records import IntakeReport
-from graphveil.graph.promises import HubBound
-from graphveil.study.records.findings import Findings, found_out, no_details
-from graphveil.study.records.local.batches import MOST_TRIED
+from graphveil.study.records.findings import (
+    Findings,
+    bound_kept,
+    found_out,
+    no_details,
+    uncounted,
+)
 from graphveil.study.records.private_tables import links_awaiting, write_list, write_table
 from graphveil.study.records.record_store import AddOptions, Stored, rules_of
 from graphveil.whole_files import clear_leftovers
@@ -44,7 +48,9 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
+    from graphveil.backends import Engine
     from graphveil.backends.spark.graph import SparkGraph
+    from graphveil.graph.sequence import GraphSequence
     from graphveil.study.ledger import StoredTable
 
 
@@ -95,8 +101,8 @@ class SparkValidatedBatch:
         form = Form((("source", source), ("target", target_text)))
         target = Target(home, stem, form, Order.of(spans), reading.schema)
         known = None
-        if linked is not None and linked.known:
-            files = map(self.sealed.workspace.for_spark, linked.known)
+        if linked is not None and linked.found.known:
+            files = map(self.sealed.workspace.for_spark, linked.found.known)
             known = self.cluster.session.read.schema("place long").parquet(*files)
         return batches.write_edges(self.cluster, target, self.edges, reading, known)
 
@@ -144,37 +150,26 @@ def candidate(
     details = [no_details(), about.redated()]
     if options.complete:
         details.append(about.vanished())
-    bound = promise.degree_bound
-    cut = all(each.projection is not None for each in promise.series)  # then nobody loses more
-    beyond = 0 if bound.checked or cut else engine.people_beyond(grown, bound)
+    counting = cast("tuple[Engine, GraphSequence]", (engine, grown))
+    keeps_bound, beyond = bound_kept(promise, *counting)
     total, whole = int(grown.edges.sum()), options.complete
     findings = Findings(
         intake=report,
         vanished_nodes=grown.nodes - report.nodes_added - report.known_nodes if whole else 0,
         vanished_edges=total - report.edges_added - report.known_edges if whole else 0,
         alike_ids=about.alike() if text or found.texts[0] else 0,
-        keeps_bound=engine.keeps_bound(grown, bound) if bound.checked else not beyond,
+        keeps_bound=keeps_bound,
         people_beyond=beyond,
         details=pl.concat(details).sort("finding", "node"),
         skipped=aside.left_out,
         awaiting=len(aside.awaiting),
         given=(records.nodes.rows, records.edges.rows if records.edges else 0),
-        uncounted=_uncounted(stored, grown, engine),
+        uncounted=uncounted(stored, *counting),
         links=total,
     )
     return SparkValidatedBatch(
         stored, sealed, cluster, records.tables[1], reading, found, aside.awaiting, findings
     )
-
-
-def _uncounted(stored: Stored, grown: SparkGraph, engine: SparkEngine) -> dict[str, int]:
-    """How many links are not counted, where there may be hubs: the one limit that Spark knows."""
-    bound, links = stored.promise.degree_bound, int(grown.edges.sum())
-    if not stored.ledger.is_open or links > MOST_TRIED:
-        return {}
-    if not isinstance(bound, HubBound) or not any(bound.hubs):
-        return {}
-    return {bound.within.brief: links - int(engine.counted_part(grown, bound).edges.sum())}
 
 
 class _Given(NamedTuple):
@@ -263,7 +258,7 @@ class _About:
     def _strangers(self) -> NDArray[np.int64]:
         """The places of links that name somebody unknown."""
         linked, workspace = self.found.linked, self.sealed.workspace
-        names = () if linked is None else linked.strangers
+        names = () if linked is None else linked.found.strangers
         found = [workspace.read(name)["place"].to_numpy() for name in names]
         return np.concatenate([np.empty(0, np.int64), *found])
 

@@ -12,8 +12,13 @@ from numpy.typing import NDArray
 
 from graphveil.graph.groups import Groups
 from graphveil.graph.intake.appending import Intake, append
-from graphveil.graph.intake.arrivals import known_nodes, redated_nodes, steps_of_labels
-from graphveil.graph.intake.filtering import Filtered, LeftOut, filtered, listed
+from graphveil.graph.intake.arrivals import (
+    Present,
+    known_nodes,
+    redated_nodes,
+    steps_of_labels,
+)
+from graphveil.graph.intake.filtering import LeftOut, filtered, listed
 from graphveil.graph.intake.identity import IdIndex, look_alikes, shortest_form
 from graphveil.graph.intake.links import UNKNOWN_END, already_linked
 from graphveil.graph.intake.records import AWAITED, Table
@@ -26,11 +31,16 @@ from graphveil.graph.intake.resolving import (
     strata_of,
     until_end,
 )
-from graphveil.graph.promises import DegreeBound, HubBound, InOutBound
 from graphveil.graph.sequence import GraphSequence
 from graphveil.records.tables.table_file import joined
 from graphveil.study.ledger import BatchEntry, StoredTable
-from graphveil.study.records.findings import Findings, found_out, no_details
+from graphveil.study.records.findings import (
+    Findings,
+    bound_kept,
+    found_out,
+    no_details,
+    uncounted,
+)
 from graphveil.study.records.local import segments
 from graphveil.study.records.local.cache import checkpoint
 from graphveil.study.records.local.cache.checkpoint import KeptGraph
@@ -162,9 +172,6 @@ def grown(stored: Stored, found: Sealed, through: int) -> GraphSequence:
 # Checking new records against everything that is sealed or waiting, in this machine's memory.
 
 
-MOST_TRIED = 2_000_000  # links, beyond which trying limits out would take longer than adding
-
-
 @dataclass(frozen=True, eq=False)
 class LocalValidatedBatch:
     """A batch that could be added; see `ValidatedBatch`."""
@@ -198,13 +205,14 @@ def candidate(
     promise, complete = stored.promise, options.complete
     closed = sealed(stored, engine)
     graph, known = closed.graph, waiting(stored, closed).resolved()
+    present = Present.of(graph)
     # A person's later sequence, in a file without the first, has a date of its own.
     only_earlier = promise.records.merges_ids and not complete
     calendar = promise.calendar
     rules = rules_of(promise.records, options.undated)
 
     def is_known(ids: pl.Series) -> NDArray[np.bool_]:
-        return known_nodes(graph, known.nodes, ids).rows
+        return known_nodes(present, known.nodes, ids).rows
 
     def taken(records: Records) -> tuple[Resolved, Intake]:
         beyond, groups = options.ignore_after_end, promise.groups
@@ -218,7 +226,8 @@ def candidate(
     rows = len(records.nodes.frame), len(records.edges.frame)
     awaited = _awaited(stored)
     records = _with_awaited(records, awaited)
-    accepted = Filtered(taken(records)) if options.strict else filtered(records, taken)
+    # What waited since an earlier batch may wait on, also where nothing new may be left out.
+    accepted = filtered(records, taken, AWAITED if options.strict else None)
     given, (grown, report) = accepted.taken
     awaiting, left_out = _still_awaiting(accepted.left_out)
     aside = sum(int(each.table.comes_from(AWAITED).sum()) for each in accepted.left_out)
@@ -233,45 +242,24 @@ def candidate(
         details.append(relabelled)
     if complete:
         details.append(_vanished(grown, mentioned))
-    bound = promise.degree_bound
-    cut = all(each.projection is not None for each in promise.series)  # then nobody loses more
-    beyond = 0 if bound.checked or cut else engine.people_beyond(grown, bound, after=closed.degrees)
+    keeps_bound, beyond = bound_kept(promise, engine, grown, closed.degrees)
     findings = Findings(
         intake=report,
         vanished_nodes=grown.nodes - report.nodes_added - report.known_nodes if complete else 0,
         vanished_edges=grown.edges - report.edges_added - report.known_edges if complete else 0,
         alike_ids=look_alikes(given.nodes.frame["node"], grown.ids),
-        keeps_bound=(
-            engine.keeps_bound(grown, bound, after=closed.degrees) if bound.checked else not beyond
-        ),
+        keeps_bound=keeps_bound,
         people_beyond=beyond,
         details=pl.concat(details).sort("finding", "node"),
         skipped=left_out,
         awaiting=len(awaiting),
         given=rows,
-        uncounted=_uncounted(stored, grown, engine),
+        uncounted=uncounted(stored, engine, grown),
         links=grown.edges,
     )
     last_step = max(_last_step(grown, given, mentioned), graph.steps)
     pending = Pending.of(given).unknown_to(graph)
     return LocalValidatedBatch(stored.folder, pending, awaiting, last_step, findings)
-
-
-def _uncounted(stored: Stored, grown: GraphSequence, engine: Engine) -> dict[str, int]:
-    """How many links each limit of the study leaves out; nothing of a draft or a large network.
-
-    A limit that somebody chose by looking at this would depend on the data, so a draft is silent.
-    """
-    promise = stored.promise
-    if not stored.ledger.is_open or grown.edges > MOST_TRIED:
-        return {}
-    fixed = {each.threshold() for each in promise.series}
-    limits = [each for each in fixed if isinstance(each, DegreeBound | InOutBound)]
-    dropped = {each.brief: grown.edges - engine.project(grown, each).edges for each in limits}
-    bound = promise.degree_bound
-    if isinstance(bound, HubBound) and any(bound.hubs):
-        dropped[bound.within.brief] = grown.edges - engine.counted_part(grown, bound).edges
-    return dict(sorted(dropped.items()))
 
 
 def _awaited(stored: Stored) -> pl.DataFrame:
@@ -317,7 +305,7 @@ def _redated(
 ) -> pl.DataFrame:
     """Known nodes that come with another step."""
     ids, now = given.nodes.frame["node"], stated_steps(given.nodes)
-    known = known_nodes(sealed, waiting.nodes, ids)
+    known = known_nodes(Present.of(sealed), waiting.nodes, ids)
     return found_out(
         "re-dated", redated_nodes(known, ids, now, sealed.calendar, only_earlier=only_earlier)
     )
@@ -330,7 +318,7 @@ def _relabelled(
     import polars as pl
 
     ids, now = given.nodes.frame["node"], strata_of(given.nodes)
-    known = known_nodes(sealed, waiting.nodes, ids)
+    known = known_nodes(Present.of(sealed), waiting.nodes, ids)
     if known.strata is None or now is None:
         return no_details()
     rows = np.flatnonzero(known.rows & groups.differ(known.strata, now))

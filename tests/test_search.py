@@ -78,6 +78,6 @@ def test_a_question_in_bold_is_a_section_and_scripts_are_not_text() -> None:
 
 
 def test_the_site_has_the_search() -> None:
-    settings = Path(ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    settings = Path(ROOT / "properdocs.yml").read_text(encoding="utf-8")
     assert "tools/site_search.py" in settings
     assert "search.md" in settings

@@ -1,6 +1,6 @@
 """Search of the documentation that works from a folder, too: an index as a script, and no server.
 
-A hook of mkdocs that asks nothing of the theme. Every section of every page becomes one entry of
+A hook of ProperDocs that asks nothing of the theme. Every section of every page becomes an entry of
 `search-index.js`; `docs/style/search.js` ranks them on `search.html`.
 """
 
@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from html.parser import HTMLParser
 from pathlib import Path
 
-from mkdocs.config.defaults import MkDocsConfig
-from mkdocs.structure.pages import Page
+from properdocs.config.defaults import ProperDocsConfig
+from properdocs.structure.pages import Page
 
 INDEX = "search-index.js"
 LEFT_OUT = ("CHANGELOG.md", "CODE_OF_CONDUCT.md", "search.md")
@@ -90,7 +90,7 @@ def script(found: list[dict[str, str]]) -> str:
     return f"const SEARCHED = {json.dumps(found, ensure_ascii=False)};\n"
 
 
-def on_pre_build(config: MkDocsConfig) -> None:
+def on_pre_build(config: ProperDocsConfig) -> None:
     """Begin anew: a site that is served is built again and again."""
     _entries.clear()
 
@@ -102,6 +102,6 @@ def on_page_content(html: str, page: Page, **_: object) -> str:
     return html
 
 
-def on_post_build(config: MkDocsConfig) -> None:
+def on_post_build(config: ProperDocsConfig) -> None:
     """Write the index."""
     Path(config.site_dir, INDEX).write_text(script(_entries), encoding="utf-8")

@@ -82,7 +82,7 @@ def test_an_extended_study_goes_on_to_its_new_end(
         assert plan.request.horizon == 7
     assert study.ledger().history.spent[0] == Fraction(3, 4) + sum(paid.values())
     assert f"ε = {float(Fraction(3, 4) + sum(paid.values())):g} of 2" in checks(study)
-    with pytest.raises(StudyError, match="graphveil extend"):
+    with pytest.raises(StudyError, match="extend"):
         study.publish()
 
 
@@ -235,7 +235,7 @@ def test_series_that_end_before_an_open_calendar_are_extended(
     series = [SERIES[0] | {"horizon": 3}, SERIES[1] | {"horizon": 5}]
     series.append(SERIES[0] | {"name": "ever", "mechanism": "epochs"})
     study = made(tmp_path / "study", machine, 3, series=series, calendar=endless)
-    with pytest.raises(StudyError, match="graphveil extend"):
+    with pytest.raises(StudyError, match="extend"):
         study.publish()
     done = study.extend(Further("2004"))
     assert [each.series for each in done.series] == ["edges"]

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphveil.errors import IntegrityError
-from graphveil.study.promise_entries import SeriesPromise
+from graphveil.study.promise_entries import RatioPromise, SeriesPromise
 from graphveil.study.public.chain import canonical
 from graphveil.study.public.facts import (
     Announcement,
@@ -24,6 +24,7 @@ from graphveil.study.public.facts import (
     Fact,
     LossFact,
     NoiseFact,
+    RatioPromised,
     ReleaseMade,
     RenewedSeries,
     SensitivityFact,
@@ -62,6 +63,14 @@ plans = st.dictionaries(texts, plain, min_size=1, max_size=4)
 FACTS: dict[type[Fact], st.SearchStrategy[Any]] = {
     StudyOpened: st.builds(
         StudyOpened, software=texts, noise=texts, study=st.dictionaries(texts, plain, max_size=4)
+    ),
+    RatioPromised: st.builds(
+        RatioPromised,
+        software=texts,
+        noise=texts,
+        step=whole,
+        label=st.none() | texts,
+        ratio=st.just(RatioPromise(name="links per person", formula="2*links/people")),
     ),
     StepSealed: st.builds(StepSealed, software=texts, noise=texts, step=whole, label=texts),
     RenewedSeries: st.builds(

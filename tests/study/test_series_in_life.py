@@ -179,5 +179,5 @@ def test_a_step_that_has_not_ended_is_refused_unless_it_is_wanted(
 
 
 def test_a_draft_cannot_claim_that_a_series_was_opened_later(root: Path) -> None:
-    with pytest.raises(StudyError, match="series 'edges': 'opened'"):
+    with pytest.raises(StudyError, match="'edges': 'opened'"):
         StoredStudy.create(root, numbered(series=[EDGES | {"opened": "2"}]))

@@ -172,7 +172,7 @@ class Pause:
         monkeypatch.setattr("graphveil.web.pages.records.add", self._add)
 
     def _add(self, *given: Any, **more: Any) -> Any:
-        if not more.get("dry_run"):
+        if not more["how"].dry_run:
             self.begun.set()
             assert self.go_on.wait(60)
         return add(*given, **more)

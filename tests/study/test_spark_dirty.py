@@ -168,7 +168,7 @@ def live(folder: Path, seed: int) -> None:
     assert exact[0] == exact[1], seed
 
 
-@pytest.mark.parametrize("seed", sampled(range(25), 13))
+@pytest.mark.parametrize("seed", sampled((13, *range(13), *range(14, 25)), 25))
 def test_what_becomes_of_dirty_rows_is_the_same(tmp_path: Path, seed: int) -> None:
     local_session()
     live(tmp_path, seed)

@@ -15,7 +15,8 @@ from graphveil.errors import ParameterError
 from graphveil.graph.projection import greedy_projection
 from graphveil.graph.promises import Bound, DegreeBound, InOutBound
 from graphveil.graph.sequence import GraphSequence
-from graphveil.mechanisms.mechanism import Measured, Request, mechanism
+from graphveil.mechanisms.mechanism import Epoch, Measured, Mechanism, Request, mechanism
+from graphveil.mechanisms.mechanism import registered as mechanisms
 from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.laws import DiscreteLaplace
 from graphveil.records import from_rows
@@ -193,6 +194,31 @@ def test_projection_is_refused_where_no_sensitivity_is_known(name: str) -> None:
     with pytest.raises(ParameterError, match="no known sensitivity after projection"):
         Plan.of(mechanism(name), request(triangles, DegreeBound(3), 4))
     assert mechanism(name).measured is Measured.PROJECTED_TOTALS
+
+
+class OfAnotherPackage(Mechanism):
+    """Projects, and says nothing about what it refuses."""
+
+    name = "of-another-package"
+    measured = Measured.PROJECTED_TOTALS
+
+    def epoch(self, request: Request, number: int) -> Epoch | None:
+        """Never asked for."""
+        raise AssertionError
+
+
+@pytest.mark.parametrize("member", [*mechanisms().values(), OfAnotherPackage()], ids=str)
+def test_whatever_projects_is_refused_where_no_sensitivity_is_known(member: Mechanism) -> None:
+    asked = replace(
+        request(statistic("triangles"), DegreeBound(3), 4),
+        delta=None if member.pure else Fraction(1, 10**6),
+        guess=(50,) if member.follows else None,
+        projected_rises=True,
+    )
+    assert asked.projected_l1 is None
+    if member.projects:
+        assert member.refusal(asked) is not None
+        assert member.refusal(replace(asked, projected_l1=2)) is None
 
 
 def test_a_statistic_that_cannot_change_is_refused() -> None:

@@ -14,8 +14,14 @@ from graphveil import Study
 from graphveil.calendar import phrases
 from graphveil.report import charts, news, page_tables
 from graphveil.report.degree_distribution import _quantile, distribution
-from graphveil.report.estimates import Estimate, EstimatedSeries, now, wider, with_estimates
-from graphveil.report.histories import revisions
+from graphveil.report.estimates import (
+    Estimate,
+    EstimatedSeries,
+    now,
+    revisions,
+    wider,
+    with_estimates,
+)
 from graphveil.report.page import page
 from graphveil.report.ratios import all_ratios
 from graphveil.report.summary import summary

@@ -18,8 +18,7 @@ from graphveil.graph.promises import DegreeBound
 from graphveil.lab.simulation import simulate
 from graphveil.mechanisms.planning.intervals import half_widths
 from graphveil.report import artefacts
-from graphveil.report.estimates import around, with_estimates
-from graphveil.report.histories import of_series, revisions
+from graphveil.report.estimates import around, of_series, revisions, with_estimates
 from graphveil.series.planner import plan
 from graphveil.series.revising import revised
 from graphveil.statistics.statistic import statistic

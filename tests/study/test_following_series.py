@@ -16,7 +16,7 @@ from graphveil.graph.thresholds import FollowingBound, TotalBound
 from graphveil.records import from_rows
 from graphveil.report import releases
 from graphveil.report.card import card
-from graphveil.report.histories import revisions
+from graphveil.report.estimates import revisions
 from graphveil.series.following import Trail
 from graphveil.series.planner import plan as planned
 from graphveil.series.series import Series

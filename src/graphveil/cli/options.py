@@ -117,6 +117,26 @@ Minimise = Annotated[
         help="Error to keep small: mean, relative, last, worst, differences or windows:K.",
     ),
 ]
+Delta = Annotated[
+    str | None,
+    typer.Option("--delta", metavar="δ", help="Probability of a loss above ε, such as 1e-6."),
+]
+Plot = Annotated[
+    Path | None,
+    typer.Option("--plot", metavar="FILE", help="Draw the errors: .svg, .png or .html."),
+]
+Directed = Annotated[bool, typer.Option("--directed", help="Edges go from source to target.")]
+NotReciprocal = Annotated[
+    bool, typer.Option("--oriented", help="Directed, and reciprocal edges are refused.")
+]
+Every = Annotated[
+    str | None,
+    typer.Option(
+        "--every",
+        metavar="day|week|month|quarter|year|N",
+        help="Length of a step (N: units, or days).",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for programs.")]
 
 

@@ -43,87 +43,43 @@ class Reading:
     options: ReadingOptions
 
 
-def _column(flag: str, text: str) -> Any:
-    return Annotated[str | None, typer.Option(flag, metavar="COLUMN", help=text)]
+def _text(flag: str, text: str, metavar: str = "COLUMN") -> tuple[Any, Any]:
+    return Annotated[str | None, typer.Option(flag, metavar=metavar, help=text)], None
+
+
+def _texts(flag: str, text: str, metavar: str) -> tuple[Any, Any]:
+    return Annotated[list[str] | None, typer.Option(flag, metavar=metavar, help=text)], None
 
 
 _OPTIONS: dict[str, tuple[Any, Any]] = {
-    "format_": (
-        Annotated[
-            str | None,
-            typer.Option(
-                "--format", metavar="NAME", help="Of all files, else detected."
-            ),
-        ],
-        None,
+    "format_": _text("--format", "Of all files, else detected.", "NAME"),
+    "id": _text("--id", "Column that names a person."),
+    "source": _text("--source", "Column that names one end of a link."),
+    "target": _text("--target", "Column that names the other end."),
+    "time": _text(
+        "--time",
+        "Column or field with a node's date; of A,B the first that is filled in.",
+        "FIELD",
     ),
-    "id": (_column("--id", "Column that names a person."), None),
-    "source": (_column("--source", "Column that names one end of a link."), None),
-    "target": (_column("--target", "Column that names the other end."), None),
-    "time": (
-        Annotated[
-            str | None,
-            typer.Option(
-                "--time",
-                metavar="FIELD",
-                help="Column or field with a node's date; of A,B the first that is filled in.",
-            ),
-        ],
-        None,
+    "time_from_id": _text(
+        "--time-from-id",
+        "The date is field N of a node's id, such as '|2' or, the last, '|-1'.",
+        "MARK+N",
     ),
-    "time_from_id": (
-        Annotated[
-            str | None,
-            typer.Option(
-                "--time-from-id",
-                metavar="MARK+N",
-                help="The date is field N of a node's id, such as '|2' or, the last, '|-1'.",
-            ),
-        ],
-        None,
+    "edge_time": _text("--edge-time", "Column or field with an edge's date.", "FIELD"),
+    "distance": _text("--distance", "Column with distances; none: every row is a link."),
+    "max_distance": _text(
+        "--max-distance", "Pairs up to this distance are links, such as 0.015 or '12 snps'.", "D"
     ),
-    "edge_time": (
-        Annotated[
-            str | None,
-            typer.Option(
-                "--edge-time", metavar="FIELD", help="Column or field with an edge's date."
-            ),
-        ],
-        None,
+    "where": _texts(
+        "--where",
+        "Only such records count, also with !=, <, <=, >, >=. May be repeated.",
+        "COLUMN=VALUE",
     ),
-    "distance": (_column("--distance", "Column with distances; none: every row is a link."), None),
-    "max_distance": (
-        Annotated[
-            str | None,
-            typer.Option(
-                "--max-distance",
-                metavar="D",
-                help="Pairs up to this distance are links, such as 0.015 or '12 snps'.",
-            ),
-        ],
-        None,
-    ),
-    "where": (
-        Annotated[
-            list[str] | None,
-            typer.Option(
-                "--where",
-                metavar="COLUMN=VALUE",
-                help="Only such records count, also with !=, <, <=, >, >=. May be repeated.",
-            ),
-        ],
-        None,
-    ),
-    "group": (
-        Annotated[
-            list[str] | None,
-            typer.Option(
-                "--group",
-                metavar="NAME=COLUMN",
-                help="Column with people's labels in a group of the study. May be repeated.",
-            ),
-        ],
-        None,
+    "group": _texts(
+        "--group",
+        "Column with people's labels in a group of the study. May be repeated.",
+        "NAME=COLUMN",
     ),
     "day_first": (
         Annotated[
@@ -138,13 +94,7 @@ _OPTIONS: dict[str, tuple[Any, Any]] = {
         ],
         False,
     ),
-    "encoding": (
-        Annotated[
-            str | None,
-            typer.Option("--encoding", metavar="NAME", help="Of text, such as windows-1252."),
-        ],
-        None,
-    ),
+    "encoding": _text("--encoding", "Of text, such as windows-1252.", "NAME"),
     "undated": (
         Annotated[
             Undated | None,

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from itertools import product
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import TYPE_CHECKING, Literal, Self, TypeAlias
 
 from graphveil.deferred import np
 from graphveil.errors import ParameterError
@@ -123,8 +123,54 @@ class Bound(ABC):
         return f"{text}; reciprocal edges may occur" if self.reciprocal else text
 
 
+class Unpromised(Bound, ABC):
+    """Nothing is promised: every network keeps it, and nothing is wider."""
+
+    checked = False
+    assumption = "nothing: it holds for every network"
+
+    def kept_by(self, outward: NodeDegrees, inward: NodeDegrees) -> bool:
+        """By every graph."""
+        return True
+
+    def wider(self, by: int) -> Bound:
+        """Nothing is wider."""
+        return self
+
+    def thresholds(self, levels: Callable[[int], Iterable[int]]) -> list[Bound]:
+        """None that would follow from it."""
+        return []
+
+
 @dataclass(frozen=True)
-class DegreeBound(Bound):
+class OneLimit(Bound, ABC):
+    """Nobody has more than `degree` links, of one direction or in total."""
+
+    degree: int
+
+    def __post_init__(self) -> None:
+        _require_positive("bound", self.degree)
+
+    def limit(self, direction: Direction) -> int:
+        """D for all: nobody has more links of one direction than in total."""
+        return self.degree
+
+    @property
+    def limits(self) -> tuple[int]:
+        """D alone."""
+        return (self.degree,)
+
+    def wider(self, by: int) -> Self:
+        """D raised."""
+        return replace(self, degree=self.degree + by)
+
+    def thresholds(self, levels: Callable[[int], Iterable[int]]) -> list[Bound]:
+        """A threshold per level."""
+        return [replace(self, degree=level) for level in levels(self.degree)]
+
+
+@dataclass(frozen=True)
+class DegreeBound(OneLimit):
     """Every node of an undirected sequence has at most `degree` links, at every step.
 
     Examples:
@@ -132,22 +178,8 @@ class DegreeBound(Bound):
         'at most 15 links'
     """
 
-    degree: int
-
     directed = False
     reciprocal = False
-
-    def __post_init__(self) -> None:
-        _require_positive("bound", self.degree)
-
-    def limit(self, direction: Direction) -> int:
-        """One number for all: an undirected link has no direction."""
-        return self.degree
-
-    @property
-    def limits(self) -> tuple[int]:
-        """D alone."""
-        return (self.degree,)
 
     @property
     def brief(self) -> str:
@@ -162,14 +194,6 @@ class DegreeBound(Bound):
     def kept_by(self, outward: NodeDegrees, inward: NodeDegrees) -> bool:
         """Whether nobody has more than D links."""
         return _within(outward, self.degree)
-
-    def wider(self, by: int) -> DegreeBound:
-        """D raised."""
-        return DegreeBound(self.degree + by)
-
-    def thresholds(self, levels: Callable[[int], Iterable[int]]) -> list[Bound]:
-        """A threshold per level."""
-        return [DegreeBound(level) for level in levels(self.degree)]
 
     def __str__(self) -> str:
         return f"degree at most {self.degree}"
@@ -452,7 +476,7 @@ def _above(number: int, thing: str) -> str:
 
 
 @dataclass(frozen=True)
-class NoBound(Bound):
+class NoBound(Unpromised):
     """Everybody may have any number of links.
 
     Attributes:
@@ -465,11 +489,9 @@ class NoBound(Bound):
 
     links: Literal["undirected", "directed"] = "undirected"
 
-    checked = False
     limits = ()
     brief = "none"
     in_words = "any number of links"
-    assumption = "nothing: it holds for every network"
 
     @property
     def directed(self) -> bool:
@@ -484,18 +506,6 @@ class NoBound(Bound):
     def limit(self, direction: Direction) -> int:
         """Refused: there is none."""
         raise ParameterError("bound", "is needed: without one, one person could change everything")
-
-    def kept_by(self, outward: NodeDegrees, inward: NodeDegrees) -> bool:
-        """By every graph."""
-        return True
-
-    def wider(self, by: int) -> NoBound:
-        """Nothing is wider."""
-        return self
-
-    def thresholds(self, levels: Callable[[int], Iterable[int]]) -> list[Bound]:
-        """None that would follow from it."""
-        return []
 
     def __str__(self) -> str:
         return "no bound"

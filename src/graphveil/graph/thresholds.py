@@ -11,9 +11,10 @@ in any network (docs/sensitivities.md#h-index).
 from __future__ import annotations
 
 import re
+from abc import ABC
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import ClassVar, TypeAlias
 
 from graphveil.errors import ParameterError
 from graphveil.graph.promises import (
@@ -22,6 +23,8 @@ from graphveil.graph.promises import (
     DegreeBound,
     Direction,
     NodeDegrees,
+    OneLimit,
+    Unpromised,
     as_bound,
 )
 
@@ -33,8 +36,32 @@ WHOLE = "whole"
 LARGEST_GUESS = 10**15  # as of every expected size
 
 
+class Threshold(Unpromised, ABC):
+    """What limits a count in place of a promise, in any network.
+
+    Attributes:
+        only_for: what it can count, as a refusal of anything else says.
+    """
+
+    directed = False
+    reciprocal = False
+    only_for: ClassVar[str]
+
+    def fits(self, *, directed: bool) -> bool:
+        """Any graph."""
+        return True
+
+    def limit(self, direction: Direction) -> int:
+        """Refused: in the network people may have any number of links."""
+        raise ParameterError(
+            "projection",
+            self.only_for,
+            hint="For others, give a number: the links of each person that are counted.",
+        )
+
+
 @dataclass(frozen=True)
-class ForestBound(Bound):
+class ForestBound(Threshold):
     """Of a forest within the network, nobody has more than `branches` links.
 
     Nothing is dropped and nothing is promised: it limits the forest, not the network.
@@ -46,10 +73,7 @@ class ForestBound(Bound):
 
     branches: int
 
-    directed = False
-    reciprocal = False
-    checked = False
-    assumption = "nothing: it holds for every network"
+    only_for = "forests count components, and clusters of at least 2, and nothing else"
 
     def __post_init__(self) -> None:
         if isinstance(self.branches, bool) or not isinstance(self.branches, int):
@@ -62,18 +86,6 @@ class ForestBound(Bound):
                 "a forest needs at least 1 link per person",
                 hint=f"Write {FOREST}:{BRANCHES}; more where many people hold groups together.",
             )
-
-    def fits(self, *, directed: bool) -> bool:
-        """Any graph: directions do not matter to what is connected."""
-        return True
-
-    def limit(self, direction: Direction) -> int:
-        """Refused: in the network people may have any number of links."""
-        raise ParameterError(
-            "projection",
-            "forests count components, and clusters of at least 2, and nothing else",
-            hint="For others, give a number: the links of each person that are counted.",
-        )
 
     @property
     def limits(self) -> tuple[int]:
@@ -90,10 +102,6 @@ class ForestBound(Bound):
         """As in "any number of links, of which at most 2 hold a group together"."""
         return f"any number of links, of which at most {self.branches:,} hold a group together"
 
-    def kept_by(self, outward: NodeDegrees, inward: NodeDegrees) -> bool:
-        """By every graph."""
-        return True
-
     def wider(self, by: int) -> ForestBound:
         """C raised."""
         return ForestBound(self.branches + by)
@@ -107,7 +115,7 @@ class ForestBound(Bound):
 
 
 @dataclass(frozen=True)
-class TotalBound(Bound):
+class TotalBound(OneLimit):
     """Of a directed sequence at most `degree` links of everybody are retained, in and out together.
 
     Examples:
@@ -115,22 +123,8 @@ class TotalBound(Bound):
         in- and out-degree together at most 7
     """
 
-    degree: int
-
     directed = True
     reciprocal = True
-
-    def __post_init__(self) -> None:
-        DegreeBound(self.degree)  # refuses what is no number of links
-
-    def limit(self, direction: Direction) -> int:
-        """The same for all of them: nobody has more of one direction than in total."""
-        return self.degree
-
-    @property
-    def limits(self) -> tuple[int]:
-        """D alone."""
-        return (self.degree,)
 
     @property
     def brief(self) -> str:
@@ -146,20 +140,12 @@ class TotalBound(Bound):
         """Whether nobody has more than D links in total."""
         return len(outward) == 0 or int((outward + inward).max()) <= self.degree
 
-    def wider(self, by: int) -> TotalBound:
-        """D raised."""
-        return TotalBound(self.degree + by)
-
-    def thresholds(self, levels: Callable[[int], Iterable[int]]) -> list[Bound]:
-        """A threshold per level."""
-        return [TotalBound(level) for level in levels(self.degree)]
-
     def __str__(self) -> str:
         return f"in- and out-degree together at most {self.degree}"
 
 
 @dataclass(frozen=True)
-class FollowingBound(Bound):
+class FollowingBound(Threshold):
     """A threshold that is chosen anew at each release, from what was published before.
 
     Nothing is promised. Both numbers are public guesses: wrong ones cost accuracy, never privacy.
@@ -176,10 +162,7 @@ class FollowingBound(Bound):
     links: int
     threshold: int | None = None
 
-    directed = False
-    reciprocal = False
-    checked = False
-    assumption = "nothing: it holds for every network"
+    only_for = f"a threshold that follows ({FOLLOW}) is for links (edges) and nothing else"
 
     def __post_init__(self) -> None:
         for guess in self.guess:
@@ -201,18 +184,6 @@ class FollowingBound(Bound):
         """What a graph is projected to once a threshold is chosen: links in and out together."""
         return TotalBound(threshold) if directed else DegreeBound(threshold)
 
-    def fits(self, *, directed: bool) -> bool:
-        """Any graph."""
-        return True
-
-    def limit(self, direction: Direction) -> int:
-        """Refused: it is not known beforehand."""
-        raise ParameterError(
-            "projection",
-            f"a threshold that follows ({FOLLOW}) is for links (edges) and nothing else",
-            hint="For others, give a number: the links of each person that are counted.",
-        )
-
     @property
     def limits(self) -> tuple[int, ...]:
         """The guesses, as users give them."""
@@ -228,18 +199,6 @@ class FollowingBound(Bound):
         """As in "any number of links, of which each release counts as many as it states"."""
         return "any number of links, of which each release counts as many as it states"
 
-    def kept_by(self, outward: NodeDegrees, inward: NodeDegrees) -> bool:
-        """By every graph."""
-        return True
-
-    def wider(self, by: int) -> FollowingBound:
-        """Nothing is wider."""
-        return self
-
-    def thresholds(self, levels: Callable[[int], Iterable[int]]) -> list[Bound]:
-        """None that would follow from it."""
-        return []
-
     def __str__(self) -> str:
         guessed = f"about {self.links:,} links expected"
         if self.threshold is None:
@@ -248,7 +207,7 @@ class FollowingBound(Bound):
 
 
 @dataclass(frozen=True)
-class WholeNetwork(Bound):
+class WholeNetwork(Threshold):
     """Nothing is left out, and nothing is promised: one person changes little in any network.
 
     Examples:
@@ -256,49 +215,10 @@ class WholeNetwork(Bound):
         the whole network
     """
 
-    directed = False
-    reciprocal = False
-    checked = False
-    assumption = "nothing: it holds for every network"
-
-    def fits(self, *, directed: bool) -> bool:
-        """Any graph."""
-        return True
-
-    def limit(self, direction: Direction) -> int:
-        """Refused: people may have any number of links."""
-        raise ParameterError(
-            "projection",
-            f"'{WHOLE}' is for the h-index and nothing else",
-            hint="For others, give a number: the links of each person that are counted.",
-        )
-
-    @property
-    def limits(self) -> tuple[int, ...]:
-        """None."""
-        return ()
-
-    @property
-    def brief(self) -> str:
-        """As users write it."""
-        return WHOLE
-
-    @property
-    def in_words(self) -> str:
-        """That there is no limit."""
-        return "any number of links"
-
-    def kept_by(self, outward: NodeDegrees, inward: NodeDegrees) -> bool:
-        """By every graph."""
-        return True
-
-    def wider(self, by: int) -> WholeNetwork:
-        """Nothing is wider."""
-        return self
-
-    def thresholds(self, levels: Callable[[int], Iterable[int]]) -> list[Bound]:
-        """None that would follow from it."""
-        return []
+    only_for = f"'{WHOLE}' is for the h-index and nothing else"
+    limits = ()
+    brief = WHOLE
+    in_words = "any number of links"
 
     def __str__(self) -> str:
         return "the whole network"

@@ -126,8 +126,7 @@ def height_of_totals(mechanism: Mechanism, request: Request) -> int:
     """By how much one person can change each total that is measured."""
     if mechanism.measured is Measured.TOTALS:
         return request.sensitivity.static_l1
-    assert request.projected_l1 is not None, "a projecting mechanism knows it"
-    return request.projected_l1
+    return request.known_projected_l1()
 
 
 def loss(mechanism: Mechanism, request: Request, epochs: Iterable[Epoch]) -> Fraction:

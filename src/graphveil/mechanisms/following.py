@@ -64,8 +64,8 @@ class Following(Mechanism):
 
 
 def _law(request: Request) -> RangeNoise:
-    assert request.projected_l1 is not None, "refused before"
-    return RangeNoise(request.projected_l1 / request.epsilon, request.known_horizon() + SPARE)
+    steps = request.known_horizon() + SPARE
+    return RangeNoise(request.known_projected_l1() / request.epsilon, steps)
 
 
 @dataclass(frozen=True)
@@ -116,9 +116,8 @@ class Rule:
     @classmethod
     def of(cls, request: Request, epoch: Epoch) -> Rule:
         """The rule of an epoch of a plan."""
-        assert request.projected_l1 is not None, "refused before"
         assert request.guess is not None, "refused before"
-        parts = request.projected_l1
+        parts = request.known_projected_l1()
         loss = parts * epoch.law.privacy_loss
         return cls(loss, epoch.factorisation.measurements, parts, request.guess)
 

@@ -94,6 +94,11 @@ class Request:
             raise ParameterError("horizon", "must be known", hint="Choose 'epochs' if it is not.")
         return self.horizon
 
+    def known_projected_l1(self) -> int:
+        """What one person can change in one projected total, which the caller has to know."""
+        assert self.projected_l1 is not None, "refused before"
+        return self.projected_l1
+
     def aim(self) -> Aim:
         """What is to be minimised over the horizon."""
         return self.minimise.aim(self.known_horizon())
@@ -265,6 +270,8 @@ class Mechanism(ABC):
             return "is pure ε: leave δ out" if self.pure else "needs a δ"
         if self.pure and request.pool_share is not None:
             return "has an ε of its own: only Gaussian noise shares a pool"
+        if self.projects and not self.follows and request.projected_l1 is None:
+            return "has no known sensitivity after projection for this statistic"
         return None
 
     @property

@@ -37,9 +37,6 @@ class SensDiff(Mechanism):
 # Compose: the paper's baselines, which publish every total with a T-th of the budget.
 
 
-NO_PROJECTION = "has no known sensitivity after projection for this statistic"
-
-
 @register
 @dataclass(frozen=True)
 class ComposeDBounded(Mechanism):
@@ -80,14 +77,9 @@ class ComposeProjection(Mechanism):
     measured = Measured.PROJECTED_TOTALS
     proof = "docs/mechanisms.md#compose"
 
-    def refusal(self, request: Request) -> str | None:
-        """Needs a sensitivity after projection."""
-        return super().refusal(request) or (NO_PROJECTION if request.projected_l1 is None else None)
-
     def epoch(self, request: Request, number: int) -> Epoch | None:
         """Every release is an epoch of its own, up to the horizon."""
-        assert request.projected_l1 is not None, "refused before"
-        return composed(request, request.projected_l1, number)
+        return composed(request, request.known_projected_l1(), number)
 
 
 def composed(request: Request, static: int, number: int) -> Epoch | None:
@@ -142,14 +134,9 @@ class SensSeqProjection(Mechanism):
     measured = Measured.PROJECTED_TOTALS
     proof = "docs/mechanisms.md#sensseq"
 
-    def refusal(self, request: Request) -> str | None:
-        """Needs a sensitivity after projection."""
-        return super().refusal(request) or (NO_PROJECTION if request.projected_l1 is None else None)
-
     def epoch(self, request: Request, number: int) -> Epoch | None:
         """The entries of the vector have independent noise: each is an epoch of its own."""
-        assert request.projected_l1 is not None, "refused before"
-        return entry(request, request.projected_l1, number)
+        return entry(request, request.known_projected_l1(), number)
 
 
 def entry(request: Request, static: int, number: int) -> Epoch | None:

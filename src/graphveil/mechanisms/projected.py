@@ -16,7 +16,6 @@ from graphveil.mechanisms.mechanism import (
     joint_refusal,
     register,
 )
-from graphveil.mechanisms.papers import NO_PROJECTION
 from graphveil.noise.joint_laws import BoxNoise, RangeNoise
 
 
@@ -37,7 +36,7 @@ class RangeProjection(Mechanism):
 
     def refusal(self, request: Request) -> str | None:
         """Needs totals that a person can only raise after projection."""
-        reason = super().refusal(request) or _no_projection(request) or _many_numbers(request)
+        reason = super().refusal(request) or _many_numbers(request)
         if reason is None and not request.projected_rises:
             reason = "needs totals that one person can only raise: take 'box-projection'"
         return reason or joint_refusal(_range(request))
@@ -64,16 +63,12 @@ class BoxProjection(Mechanism):
 
     def refusal(self, request: Request) -> str | None:
         """Needs a sensitivity after projection, of one number."""
-        reason = super().refusal(request) or _no_projection(request)
-        return reason or _many_numbers(request) or joint_refusal(_box(request))
+        reason = super().refusal(request) or _many_numbers(request)
+        return reason or joint_refusal(_box(request))
 
     def epoch(self, request: Request, number: int) -> Epoch | None:
         """One epoch, which covers the horizon."""
         return None if number else Epoch(Totals(request.known_horizon()), _box(request))
-
-
-def _no_projection(request: Request) -> str | None:
-    return NO_PROJECTION if request.projected_l1 is None else None
 
 
 def _many_numbers(request: Request) -> str | None:
@@ -86,13 +81,11 @@ def _many_numbers(request: Request) -> str | None:
 
 
 def _range(request: Request) -> RangeNoise:
-    assert request.projected_l1 is not None, "refused before"
-    return RangeNoise(request.projected_l1 / request.epsilon, request.known_horizon())
+    return RangeNoise(request.known_projected_l1() / request.epsilon, request.known_horizon())
 
 
 def _box(request: Request) -> BoxNoise:
-    assert request.projected_l1 is not None, "refused before"
-    return BoxNoise(request.projected_l1 / request.epsilon, request.known_horizon())
+    return BoxNoise(request.known_projected_l1() / request.epsilon, request.known_horizon())
 
 
 # Gaussian projection: all projected totals at once, with Gaussian noise, for many releases.
@@ -123,25 +116,19 @@ class GaussianProjection(GaussianMechanism):
 
     def refusal(self, request: Request) -> str | None:
         """Needs a sensitivity after projection, of one number."""
-        reason = super().refusal(request)
-        if reason is None and request.projected_l1 is None:
-            reason = NO_PROJECTION
-        if reason is None:
-            reason = _many_numbers(request)
+        reason = super().refusal(request) or _many_numbers(request)
         if reason is None and request.known_horizon() > LONGEST:
             reason = f"is computed for horizons up to {LONGEST} only"
         return reason
 
     def change_squared(self, request: Request) -> int:
         """The square of what one person can change in one total."""
-        assert request.projected_l1 is not None, "refused before"
-        return request.projected_l1**2
+        return request.known_projected_l1() ** 2
 
     def distance_squared(self, request: Request, matrix: Factorisation) -> int | Fraction:
         """Of all totals at once; those that only rise share a part of their noise."""
-        assert request.projected_l1 is not None, "refused before"
         if isinstance(matrix, ScaledSums):
-            return rising_square(matrix, request.projected_l1)
+            return rising_square(matrix, request.known_projected_l1())
         return matrix.steps * self.change_squared(request)
 
     def epoch(self, request: Request, number: int) -> Epoch | None:

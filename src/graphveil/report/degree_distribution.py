@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from graphveil.report import wording
 from graphveil.report.estimates import Estimate, EstimatedSeries, now, wider
+from graphveil.report.news import opening
 from graphveil.report.ratios import newest
 from graphveil.series.ratios import Number, Ratio
 
@@ -65,7 +66,7 @@ def _mean(series: EstimatedSeries, part: PublicPart) -> Iterator[str]:
         ratio = Ratio(ends, {Number(series.series, ("0",)): 1})
     else:
         return
-    yield f"{_opening(_links(series))} per person: {newest(ratio, part)}."
+    yield f"{opening(_links(series))} per person: {newest(ratio, part)}."
 
 
 def _counts_links(one: PublishedSeries, series: EstimatedSeries) -> bool:
@@ -110,7 +111,3 @@ def _at_least(series: EstimatedSeries, degree: int) -> str:
 
 def _links(series: EstimatedSeries) -> str:
     return wording.degrees(series).removeprefix("at least d ").partition(",")[0]
-
-
-def _opening(words: str) -> str:
-    return words[0].upper() + words[1:]

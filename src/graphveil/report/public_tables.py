@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from graphveil.report.histories import Revision, revisions
+from graphveil.report.estimates import Revision, revisions
 from graphveil.report.ratios import PublishedRatio, all_ratios, has_ratios
 from graphveil.report.releases import Measurement, PublishedChange, all_changes, measurements, rows
 from graphveil.report.statement import has_revisions

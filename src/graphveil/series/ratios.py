@@ -35,7 +35,6 @@ LONGEST = 200  # characters of a formula
 LARGEST = 10**6  # factor
 SHOWN = 6  # cells that a refusal names
 ROUNDS = 40  # of looking for an end of an interval; it takes three or four
-TWO = 2
 FINEST = 12  # decimals of an end, at most
 
 
@@ -340,7 +339,7 @@ class Measured:
         if not tails:
             return single
         # Divisions of divisions would be tried one within the other: of several, all at once.
-        together = in_parts(tails) if len(tails) > TWO else reduce(NoiseTails.__add__, tails)
+        together = in_parts(tails) if len(tails) > 2 else reduce(NoiseTails.__add__, tails)
         return together if single is None else together + single
 
     def _reach(self, ratio: Fraction) -> int:

@@ -42,7 +42,6 @@ from graphveil.statistics.statistic import (
     described,
     register,
     require_at_least,
-    whole_number,
 )
 from graphveil.statistics.tallies import ClusterTally, Counts, ForestTally
 
@@ -74,12 +73,7 @@ class ClusterStatistic(Statistic, ABC):
     # Study files may leave k out and mean two by it: the default must never change.
     k: int = field(
         default=2,
-        metadata=described(
-            "--k",
-            metavar="N",
-            meaning="Least number of people in a cluster (2 if not given).",
-            parse=whole_number,
-        ),
+        metadata=described("--k", meaning="Least number of people in a cluster (2 if not given)."),
     )
 
     def __post_init__(self) -> None:

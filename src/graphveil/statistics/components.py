@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -83,11 +83,6 @@ class Components(Statistic):
     monotone = False
     undivided = "linked people share no label, and one person may change several groups of them"
     forest_column = ForestTally.COMPONENTS
-
-    @classmethod
-    def examples(cls) -> Iterable[Statistic]:
-        """The only member."""
-        return (cls(),)
 
     def facts(self, width: int) -> tuple[Combination, ...]:
         """Components of any size."""

@@ -13,16 +13,17 @@ from graphveil.deferred import np
 from graphveil.errors import ParameterError
 from graphveil.graph.promises import Bound, HubBound
 from graphveil.statistics.degrees import (
-    USE_DIRECTED,
-    USE_UNDIRECTED,
     DegreeStatistic,
+    OfInDegrees,
+    OfOutDegrees,
+    OfTotalDegrees,
     Reach,
     highest_column,
 )
 from graphveil.statistics.relations import Combination, at_least
 from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity, StaticChange
 from graphveil.statistics.shape import Bins, Cells, Moves, Shape
-from graphveil.statistics.statistic import Domain, Statistic, described, register
+from graphveil.statistics.statistic import Statistic, described, register
 from graphveil.statistics.tallies import Counts, DegreeReach
 
 if TYPE_CHECKING:
@@ -284,7 +285,7 @@ def _rises_and_falls(reach: Reach) -> list[tuple[int, int]]:
 
 @register
 @dataclass(frozen=True)
-class DegreeCcdf(CcdfOfDegrees):
+class DegreeCcdf(OfTotalDegrees, CcdfOfDegrees):
     """For every degree d, how many nodes of an undirected graph have at least d links."""
 
     name = "degree-ccdf"
@@ -292,32 +293,23 @@ class DegreeCcdf(CcdfOfDegrees):
     formulas: ClassVar[dict[str, str]] = {
         "undirected": "2D² + 1; of m levels from 1 to D − 1: m(2D + 1)"
     }
-    domain = Domain.UNDIRECTED
-    direction = "total"
-    advice = USE_DIRECTED
 
 
 @register
 @dataclass(frozen=True)
-class OutDegreeCcdf(CcdfOfDegrees):
+class OutDegreeCcdf(OfOutDegrees, CcdfOfDegrees):
     """For every degree d, how many nodes of a directed graph have at least d out-links."""
 
     name = "out-degree-ccdf"
     summary = "number of nodes with out-degree ≥ d, for every d from 0 to Dout"
     formulas: ClassVar[dict[str, str]] = {"directed": "Din·(2·Dout − 1) + Dout + 1"}
-    domain = Domain.DIRECTED
-    direction = "out"
-    advice = USE_UNDIRECTED
 
 
 @register
 @dataclass(frozen=True)
-class InDegreeCcdf(CcdfOfDegrees):
+class InDegreeCcdf(OfInDegrees, CcdfOfDegrees):
     """For every degree d, how many nodes of a directed graph have at least d in-links."""
 
     name = "in-degree-ccdf"
     summary = "number of nodes with in-degree ≥ d, for every d from 0 to Din"
     formulas: ClassVar[dict[str, str]] = {"directed": "Dout·(2·Din − 1) + Din + 1"}
-    domain = Domain.DIRECTED
-    direction = "in"
-    advice = USE_UNDIRECTED

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import pairwise, starmap
 from typing import TYPE_CHECKING, ClassVar
@@ -12,9 +11,10 @@ from graphveil.deferred import np
 from graphveil.graph.promises import Bound, HubBound
 from graphveil.statistics.degree_ccdf import ccdf_with_hubs
 from graphveil.statistics.degrees import (
-    USE_DIRECTED,
-    USE_UNDIRECTED,
     DegreeStatistic,
+    OfInDegrees,
+    OfOutDegrees,
+    OfTotalDegrees,
     Reach,
     highest_column,
 )
@@ -27,7 +27,7 @@ from graphveil.statistics.sensitivity import (
     StaticChange,
 )
 from graphveil.statistics.shape import Bins, Cells, Moves, Shape
-from graphveil.statistics.statistic import Domain, Statistic, register
+from graphveil.statistics.statistic import register
 from graphveil.statistics.tallies import Counts, DegreeReach
 
 if TYPE_CHECKING:
@@ -41,11 +41,6 @@ class HistogramOfDegrees(DegreeStatistic, ABC):
     vector = True
     monotone = False
     by_groups = True
-
-    @classmethod
-    def examples(cls) -> Iterable[Statistic]:
-        """The only member."""
-        return (cls(),)
 
     def differences(self, tallied: DegreeReach, width: int | None = None) -> Counts:
         """The nodes that reach d, less those that go on to d + 1."""
@@ -215,38 +210,29 @@ def _rises_and_falls(reach: Reach) -> list[tuple[int, int]]:
 
 @register
 @dataclass(frozen=True)
-class DegreeHistogram(HistogramOfDegrees):
+class DegreeHistogram(OfTotalDegrees, HistogramOfDegrees):
     """For every degree d, how many nodes of an undirected graph have exactly d links."""
 
     name = "degree-histogram"
     summary = "number of nodes with degree d, for every d from 0 to D"
     formulas: ClassVar[dict[str, str]] = {"undirected": "4D² − 1 for D ≥ 2, 5 for D = 1"}
-    domain = Domain.UNDIRECTED
-    direction = "total"
-    advice = USE_DIRECTED
 
 
 @register
 @dataclass(frozen=True)
-class OutDegreeHistogram(HistogramOfDegrees):
+class OutDegreeHistogram(OfOutDegrees, HistogramOfDegrees):
     """For every degree d, how many nodes of a directed graph have exactly d out-links."""
 
     name = "out-degree-histogram"
     summary = "number of nodes with out-degree d, for every d from 0 to Dout"
     formulas: ClassVar[dict[str, str]] = {"directed": "4·Din·Dout − 2·Din + 2·Dout + 1"}
-    domain = Domain.DIRECTED
-    direction = "out"
-    advice = USE_UNDIRECTED
 
 
 @register
 @dataclass(frozen=True)
-class InDegreeHistogram(HistogramOfDegrees):
+class InDegreeHistogram(OfInDegrees, HistogramOfDegrees):
     """For every degree d, how many nodes of a directed graph have exactly d in-links."""
 
     name = "in-degree-histogram"
     summary = "number of nodes with in-degree d, for every d from 0 to Din"
     formulas: ClassVar[dict[str, str]] = {"directed": "4·Dout·Din − 2·Dout + 2·Din + 1"}
-    domain = Domain.DIRECTED
-    direction = "in"
-    advice = USE_UNDIRECTED

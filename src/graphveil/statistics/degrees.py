@@ -13,11 +13,6 @@ from graphveil.statistics.relations import Known, Relation
 from graphveil.statistics.statistic import Domain, Statistic
 from graphveil.statistics.tallies import DegreeReach, DegreeTally
 
-USE_DIRECTED = (
-    "On a directed graph use the out- or in-degree version, or read the graph as undirected."
-)
-USE_UNDIRECTED = "On an undirected graph use the version without 'out-' or 'in-'."
-
 
 @dataclass(frozen=True)
 class Reach:
@@ -70,6 +65,32 @@ class DegreeStatistic(Statistic, ABC):
     def definition_arguments(self, *, directed: bool) -> tuple[int, ...]:
         """The parameters, then whether links are counted where they end."""
         return (*astuple(self), int(self.direction == "in"))
+
+
+class OfTotalDegrees(DegreeStatistic, ABC):
+    """Of all links of a node, in an undirected graph."""
+
+    domain = Domain.UNDIRECTED
+    direction = "total"
+    advice = (
+        "On a directed graph use the out- or in-degree version, or read the graph as undirected."
+    )
+
+
+class OfOutDegrees(DegreeStatistic, ABC):
+    """Of the links from a node, in a directed graph."""
+
+    domain = Domain.DIRECTED
+    direction = "out"
+    advice = "On an undirected graph use the version without 'out-' or 'in-'."
+
+
+class OfInDegrees(DegreeStatistic, ABC):
+    """Of the links to a node, in a directed graph."""
+
+    domain = Domain.DIRECTED
+    direction = "in"
+    advice = OfOutDegrees.advice
 
 
 def highest_column(tallied: DegreeReach, width: int | None) -> int:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -32,11 +32,6 @@ class Edges(Statistic):
     only_adds = True
     by_groups = True
     projection_rises = True
-
-    @classmethod
-    def examples(cls) -> Iterable[Statistic]:
-        """The only member."""
-        return (cls(),)
 
     def tally(self) -> EdgeTally:
         """New edges per step."""

@@ -18,7 +18,6 @@ from graphveil.statistics.statistic import (
     described,
     register,
     require_at_least,
-    whole_number,
     window_field,
 )
 from graphveil.statistics.tallies import Counts, GrowthTally
@@ -51,19 +50,13 @@ class GrowingClusters(RecentStatistic):
     k: int = field(
         default=3,
         metadata=described(
-            "--k",
-            metavar="N",
-            meaning="Least number of new people in a growing cluster (3 if not given).",
-            parse=whole_number,
+            "--k", meaning="Least number of new people in a growing cluster (3 if not given)."
         ),
     )
     newest: int = field(
         default=1,
         metadata=described(
-            "--newest",
-            metavar="N",
-            meaning="In how many of the last steps they arrived (1 if not given).",
-            parse=whole_number,
+            "--newest", meaning="In how many of the last steps they arrived (1 if not given)."
         ),
     )
 

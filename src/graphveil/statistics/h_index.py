@@ -6,7 +6,6 @@ or 1 in *every* network, so it needs neither a promise nor a projection.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -16,7 +15,7 @@ from graphveil.graph.thresholds import WHOLE
 from graphveil.statistics.degrees import DegreeStatistic
 from graphveil.statistics.sensitivity import PROOFS, Sensitivity, StaticChange
 from graphveil.statistics.shape import Moves, Shape, TotalsShape
-from graphveil.statistics.statistic import Domain, Statistic, register
+from graphveil.statistics.statistic import Domain, register
 from graphveil.statistics.tallies import Counts, DegreeReach
 
 if TYPE_CHECKING:
@@ -36,11 +35,6 @@ class HIndex(DegreeStatistic):
     domain = Domain.UNDIRECTED
     direction = "total"
     advice = "Directions do not matter to it: read the graph as undirected."
-
-    @classmethod
-    def examples(cls) -> Iterable[Statistic]:
-        """The only member."""
-        return (cls(),)
 
     def differences(self, tallied: DegreeReach, width: int | None = None) -> Counts:
         """From index to index: how many have at least d links so far decides each."""

@@ -11,7 +11,7 @@ from graphveil.deferred import np
 from graphveil.errors import ParameterError
 from graphveil.graph.promises import Bound, HubBound
 from graphveil.graph.thresholds import ProjectionEntry
-from graphveil.statistics.degrees import USE_DIRECTED, USE_UNDIRECTED, DegreeStatistic
+from graphveil.statistics.degrees import DegreeStatistic, OfInDegrees, OfOutDegrees, OfTotalDegrees
 from graphveil.statistics.relations import Combination, at_least
 from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity, StaticChange
 from graphveil.statistics.shape import Cells, Moves, Shape
@@ -21,7 +21,6 @@ from graphveil.statistics.statistic import (
     described,
     register,
     require_at_least,
-    whole_number,
 )
 from graphveil.statistics.tallies import Counts, DegreeReach
 
@@ -35,14 +34,7 @@ class HighDegreeCount(DegreeStatistic, ABC):
 
     by_groups = True
 
-    tau: int = field(
-        metadata=described(
-            "--tau",
-            metavar="N",
-            meaning="Threshold τ of the high-degree counts.",
-            parse=whole_number,
-        )
-    )
+    tau: int = field(metadata=described("--tau", meaning="Threshold τ of the high-degree counts."))
 
     def __post_init__(self) -> None:
         require_at_least("tau", self.tau, 1, "Every node has degree 0 or more: use 'nodes'.")
@@ -182,20 +174,17 @@ class HighDegreeCount(DegreeStatistic, ABC):
 
 @register
 @dataclass(frozen=True)
-class HighDegree(HighDegreeCount):
+class HighDegree(OfTotalDegrees, HighDegreeCount):
     """How many nodes of an undirected graph have at least `tau` links."""
 
     name = "high-degree"
     summary = "number of nodes with degree ≥ τ"
     formulas: ClassVar[dict[str, str]] = {"undirected": "2D + 1 for τ < D, D + 1 for τ = D"}
-    domain = Domain.UNDIRECTED
-    direction = "total"
-    advice = USE_DIRECTED
 
 
 @register
 @dataclass(frozen=True)
-class HighOutDegree(HighDegreeCount):
+class HighOutDegree(OfOutDegrees, HighDegreeCount):
     """How many nodes of a directed graph have at least `tau` out-links."""
 
     name = "high-out-degree"
@@ -203,14 +192,11 @@ class HighOutDegree(HighDegreeCount):
     formulas: ClassVar[dict[str, str]] = {
         "directed": "2·Din + 1 for τ < Dout, Din + 1 for τ = Dout"
     }
-    domain = Domain.DIRECTED
-    direction = "out"
-    advice = USE_UNDIRECTED
 
 
 @register
 @dataclass(frozen=True)
-class HighInDegree(HighDegreeCount):
+class HighInDegree(OfInDegrees, HighDegreeCount):
     """How many nodes of a directed graph have at least `tau` in-links."""
 
     name = "high-in-degree"
@@ -218,6 +204,3 @@ class HighInDegree(HighDegreeCount):
     formulas: ClassVar[dict[str, str]] = {
         "directed": "2·Dout + 1 for τ < Din, Dout + 1 for τ = Din"
     }
-    domain = Domain.DIRECTED
-    direction = "in"
-    advice = USE_UNDIRECTED

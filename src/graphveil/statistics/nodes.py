@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
@@ -30,11 +29,6 @@ class Nodes(Statistic):
     by_groups = True
     projection_rises = True
     needs_bound = False
-
-    @classmethod
-    def examples(cls) -> Iterable[Statistic]:
-        """The only member."""
-        return (cls(),)
 
     def tally(self) -> NodeTally:
         """Arrivals per step."""

@@ -10,16 +10,14 @@ from typing import TYPE_CHECKING, ClassVar
 
 from graphveil.deferred import np
 from graphveil.graph.promises import Bound
-from graphveil.statistics.degrees import USE_DIRECTED, USE_UNDIRECTED, DegreeStatistic
+from graphveil.statistics.degrees import DegreeStatistic, OfInDegrees, OfOutDegrees, OfTotalDegrees
 from graphveil.statistics.relations import Known, Relation
 from graphveil.statistics.sensitivity import Sensitivity, sensitivity_of_copies
 from graphveil.statistics.statistic import (
-    Domain,
     Statistic,
     described,
     register,
     require_at_least,
-    whole_number,
 )
 from graphveil.statistics.tallies import LARGEST, Counts, DegreeReach, checked
 
@@ -34,11 +32,7 @@ class StarCount(DegreeStatistic, ABC):
     only_adds = True
     by_groups = True
 
-    k: int = field(
-        metadata=described(
-            "--k", metavar="N", meaning="Number of leaves of the stars.", parse=whole_number
-        )
-    )
+    k: int = field(metadata=described("--k", meaning="Number of leaves of the stars."))
 
     def __post_init__(self) -> None:
         require_at_least("k", self.k, 2, "A star with one leaf is an edge: use 'edges'.")
@@ -123,38 +117,29 @@ def _stars_along_runs(tallied: DegreeReach, k: int) -> list[int]:
 
 @register
 @dataclass(frozen=True)
-class Stars(StarCount):
+class Stars(OfTotalDegrees, StarCount):
     """How many stars with `k` leaves an undirected graph contains."""
 
     name = "stars"
     summary = "number of k-stars: a node and k of its links"
     formulas: ClassVar[dict[str, str]] = {"undirected": "D·C(D−1, k−1) + C(D, k)"}
-    domain = Domain.UNDIRECTED
-    direction = "total"
-    advice = USE_DIRECTED
 
 
 @register
 @dataclass(frozen=True)
-class OutStars(StarCount):
+class OutStars(OfOutDegrees, StarCount):
     """How many stars with `k` leaves, all pointed to, a directed graph contains."""
 
     name = "out-stars"
     summary = "number of out-k-stars: a node and k of its out-links"
     formulas: ClassVar[dict[str, str]] = {"directed": "Din·C(Dout−1, k−1) + C(Dout, k)"}
-    domain = Domain.DIRECTED
-    direction = "out"
-    advice = USE_UNDIRECTED
 
 
 @register
 @dataclass(frozen=True)
-class InStars(StarCount):
+class InStars(OfInDegrees, StarCount):
     """How many stars with `k` leaves, all pointing inwards, a directed graph contains."""
 
     name = "in-stars"
     summary = "number of in-k-stars: a node and k of its in-links"
     formulas: ClassVar[dict[str, str]] = {"directed": "Dout·C(Din−1, k−1) + C(Din, k)"}
-    domain = Domain.DIRECTED
-    direction = "in"
-    advice = USE_UNDIRECTED

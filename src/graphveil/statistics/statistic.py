@@ -50,8 +50,19 @@ class Parameter:
     needed: bool = True
 
 
+def whole_number(given: str | int) -> str | int:
+    """A whole number from its text; anything else is returned unchanged, to be refused later."""
+    try:
+        return int(given) if isinstance(given, str) else given
+    except ValueError:
+        return given
+
+
 def described(
-    *flags: str, metavar: str, meaning: str, parse: Callable[[str | int], Any]
+    *flags: str,
+    meaning: str,
+    metavar: str = "N",
+    parse: Callable[[str | int], Any] = whole_number,
 ) -> dict[str, Any]:
     """How users specify a parameter; the metadata of its field. See `Parameter`."""
     return {"flags": flags, "metavar": metavar, "help": meaning, "parse": parse}
@@ -69,20 +80,12 @@ _WINDOW_HELP = (
 
 def window_field() -> dict[str, Any]:
     """How users give the number of steps for which people are counted."""
-    return described(f"--{WINDOW}", metavar="N", meaning=_WINDOW_HELP, parse=whole_number)
-
-
-def whole_number(given: str | int) -> str | int:
-    """A whole number from its text; anything else is returned unchanged, to be refused later."""
-    try:
-        return int(given) if isinstance(given, str) else given
-    except ValueError:
-        return given
+    return described(f"--{WINDOW}", meaning=_WINDOW_HELP)
 
 
 def parameter_of(given: Field[Any]) -> Parameter:
     """The parameter of a field; without metadata it is a whole number."""
-    plain = described(f"--{given.name}", metavar="N", meaning="", parse=whole_number)
+    plain = described(f"--{given.name}", meaning="")
     default = None if given.default is MISSING else given.default
     needed = given.default is MISSING
     return Parameter(given.name, default=default, needed=needed, **(plain | dict(given.metadata)))
@@ -189,9 +192,9 @@ class Statistic(ABC):
         return {each.name: each.default for each in cls.parameters() if each.default is not None}
 
     @classmethod
-    @abstractmethod
     def examples(cls) -> Iterable[Statistic]:
-        """Members with small parameters, for the check suites to sweep."""
+        """Members with small parameters, for the check suites; itself, if it has none."""
+        return (cls(),)
 
     @abstractmethod
     def tally(self) -> Tally:

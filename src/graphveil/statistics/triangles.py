@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import comb
 from typing import TYPE_CHECKING, ClassVar
@@ -30,11 +30,6 @@ class TriangleCount(Statistic, ABC):
 
     kind: ClassVar[int]
     by_groups = True
-
-    @classmethod
-    def examples(cls) -> Iterable[Statistic]:
-        """The only member."""
-        return (cls(),)
 
     def tally(self) -> TriangleTally:
         """New triangles per step, by kind."""

@@ -12,8 +12,7 @@ from graphveil.errors import ParameterError, installing
 from graphveil.graph.groups import SECOND
 from graphveil.noise.exact_numbers import as_text
 from graphveil.report import releases
-from graphveil.report.estimates import now, with_estimates
-from graphveil.report.histories import revisions
+from graphveil.report.estimates import now, revisions, with_estimates
 from graphveil.report.ratios import PublishedRatio, all_ratios
 from graphveil.report.releases import PublishedChange, all_changes
 from graphveil.report.table_columns import divided, rows_as_frame

@@ -12,10 +12,13 @@ from graphveil.cli.options import (
     HERE,
     SPARK,
     Conf,
+    Directed,
     Engine,
+    Every,
     Json,
     Master,
     Name,
+    NotReciprocal,
     Projection,
     chosen_threshold,
     given_parameters,
@@ -49,20 +52,9 @@ def count(
         list[str] | None, typer.Option("--edges", metavar="FILE", help="A file of edges.")
     ] = None,
     reading: Reading,
-    directed: Annotated[
-        bool, typer.Option("--directed", help="Edges go from source to target.")
-    ] = False,
-    oriented: Annotated[
-        bool, typer.Option("--oriented", help="Directed, and reciprocal edges are refused.")
-    ] = False,
-    every: Annotated[
-        str | None,
-        typer.Option(
-            "--every",
-            metavar="day|week|month|quarter|year|N",
-            help="Length of a step (N: units, or days).",
-        ),
-    ] = None,
+    directed: Directed = False,
+    oriented: NotReciprocal = False,
+    every: Every = None,
     projection: Projection = None,
     engine: Engine = HERE,
     master: Master = None,

@@ -12,6 +12,7 @@ import typer
 from graphveil.cli.options import (
     Breaking,
     Degree,
+    Delta,
     Drowned,
     Expected,
     Hubs,
@@ -111,10 +112,7 @@ def new(
     epsilon_reason: Annotated[
         str | None, typer.Option("--epsilon-reason", metavar="TEXT", help="Why this much.")
     ] = None,
-    delta: Annotated[
-        str | None,
-        typer.Option("--delta", metavar="δ", help="Probability of a loss above ε, such as 1e-6."),
-    ] = None,
+    delta: Delta = None,
     pool: Annotated[
         str | None,
         typer.Option(

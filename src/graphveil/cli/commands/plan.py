@@ -13,6 +13,7 @@ import typer
 from graphveil.cli.options import (
     Breaking,
     Degree,
+    Delta,
     Hubs,
     IfBroken,
     Inward,
@@ -21,6 +22,7 @@ from graphveil.cli.options import (
     NoPromise,
     Oriented,
     Outward,
+    Plot,
     Projection,
     chosen_bound,
     chosen_threshold,
@@ -76,10 +78,7 @@ def plan(
     if_broken: Breaking = None,
     no_bound: NoPromise = False,
     projection: Projection = None,
-    delta: Annotated[
-        str | None,
-        typer.Option("--delta", metavar="δ", help="Probability of a loss above ε, such as 1e-6."),
-    ] = None,
+    delta: Delta = None,
     horizon: Annotated[
         str, typer.Option("--horizon", metavar="T|unknown", help="How many releases there will be.")
     ] = UNKNOWN,
@@ -100,10 +99,7 @@ def plan(
         typer.Option("--all", help="Every mechanism: what it does, or why it is not possible."),
     ] = False,
     as_json: Json = False,
-    plot: Annotated[
-        Path | None,
-        typer.Option("--plot", metavar="FILE", help="Draw the errors: .svg, .png or .html."),
-    ] = None,
+    plot: Plot = None,
 ) -> None:
     """Show the error that each mechanism will have, and which one is best.
 

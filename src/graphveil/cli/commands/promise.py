@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphveil.cli.options import Json
+from graphveil.cli.options import (
+    Directed,
+    Every,
+    Json,
+    NotReciprocal,
+    Plot,
+)
 from graphveil.cli.output import print_json, print_table, three_digits, working
 from graphveil.cli.reading_options import Reading, taking_reading_options
 from graphveil.errors import ParameterError
@@ -50,27 +55,13 @@ def promise(
             "--horizon", metavar="T", help="How many releases there will be (as the network has)."
         ),
     ] = None,
-    every: Annotated[
-        str | None,
-        typer.Option(
-            "--every",
-            metavar="day|week|month|quarter|year|N",
-            help="Length of a step (N: units, or days).",
-        ),
-    ] = None,
-    directed: Annotated[
-        bool, typer.Option("--directed", help="Edges go from source to target.")
-    ] = False,
-    oriented: Annotated[
-        bool, typer.Option("--oriented", help="Directed, and reciprocal edges are refused.")
-    ] = False,
+    every: Every = None,
+    directed: Directed = False,
+    oriented: NotReciprocal = False,
     *,
     reading: Reading,
     as_json: Json = False,
-    plot: Annotated[
-        Path | None,
-        typer.Option("--plot", metavar="FILE", help="Draw the errors: .svg, .png or .html."),
-    ] = None,
+    plot: Plot = None,
 ) -> None:
     """Try promises on a public network: what each leaves out, and how much noise it needs.
 

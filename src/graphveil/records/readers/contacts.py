@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from difflib import get_close_matches
 
-from graphveil.errors import InputError
 from graphveil.hints import Hint
 from graphveil.records.columns import bare, listed, plain
 from graphveil.records.format import Claim, Claimed, Format, ParsedFile, register
@@ -17,18 +16,15 @@ from graphveil.records.known_names import INFECTORS, known_ends, known_ids, requ
 from graphveil.records.options import ReadingOptions
 from graphveil.records.source_file import SourceFile
 from graphveil.records.tables.selection import read_table
-from graphveil.records.tables.table_file import table_file
+from graphveil.records.tables.table_file import claimed_table
 
 _CLOSE = 0.9
 _OF_MICROBETRACE = "id"  # whose node lists are read alike
 
 
 def _claims(file: SourceFile, insisted: bool, options: ReadingOptions) -> Claim | None:
-    try:
-        table = table_file(file)
-    except InputError:
-        if insisted:
-            raise
+    table = claimed_table(file, insisted)
+    if table is None:
         return None
     names = table.names
     if ends := requested_names(names, options.source, options.target):

@@ -10,14 +10,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from graphveil.errors import InputError
 from graphveil.records.columns import bare, names_by_text
 from graphveil.records.format import Claim, Claimed, Format, ParsedFile, register
 from graphveil.records.known_names import is_mapped
 from graphveil.records.options import ReadingOptions
 from graphveil.records.source_file import SourceFile
 from graphveil.records.tables.selection import read_table
-from graphveil.records.tables.table_file import table_file
+from graphveil.records.tables.table_file import claimed_table, table_file
 
 # Columns as exports call them, without blanks and marks, and as WHO's scripts for R do.
 _ENDS = (("sourceuid", "targetuid"), ("sourceuuid", "targetuuid"))
@@ -27,11 +26,8 @@ _NOT_DELETED = "!=true|yes|1"
 
 
 def _claims(file: SourceFile, insisted: bool, options: ReadingOptions) -> Claim | None:
-    try:
-        table = table_file(file)
-    except InputError:
-        if insisted:
-            raise
+    table = claimed_table(file, insisted)
+    if table is None:
         return None
     theirs = {bare(name): name for name in reversed(table.names)}
     if is_mapped(table.names, options):

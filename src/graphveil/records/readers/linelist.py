@@ -24,7 +24,7 @@ from graphveil.records.tables.selection import (
     edge_time_columns,
     node_time_columns,
 )
-from graphveil.records.tables.table_file import TableFile, table_file
+from graphveil.records.tables.table_file import TableFile, claimed_table, table_file
 
 if TYPE_CHECKING:
     import polars as pl
@@ -39,11 +39,8 @@ _BETWEEN = ",;"
 
 
 def _claims(file: SourceFile, insisted: bool, options: ReadingOptions) -> Claim | None:
-    try:
-        table = table_file(file)
-    except InputError:
-        if insisted:
-            raise
+    table = claimed_table(file, insisted)
+    if table is None:
         return None
     names = table.names
     if requested_names(names, options.source, options.target) or (

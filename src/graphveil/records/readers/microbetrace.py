@@ -37,18 +37,15 @@ from graphveil.records.readers.hivtrace.document import (
 )
 from graphveil.records.source_file import SourceFile
 from graphveil.records.tables.selection import Selected, Selection, read_table
-from graphveil.records.tables.table_file import table_file
+from graphveil.records.tables.table_file import claimed_table
 
 _ID = "id"
 _ENDS = (("source", "target"), ("id1", "id2"))
 
 
 def _claims(file: SourceFile, insisted: bool, options: ReadingOptions) -> Claim | None:
-    try:
-        table = table_file(file)
-    except InputError:
-        if insisted:
-            raise
+    table = claimed_table(file, insisted)
+    if table is None:
         return None
     theirs = names_by_text(table.names)
     if is_mapped(table.names, options):

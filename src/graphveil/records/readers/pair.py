@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphveil.errors import InputError
 from graphveil.records.columns import names_by_text
 from graphveil.records.format import Claim, Claimed, Format, ParsedFile, register
 from graphveil.records.known_names import is_mapped
@@ -12,15 +11,12 @@ from graphveil.records.options import ReadingOptions
 from graphveil.records.source_file import SourceFile
 from graphveil.records.tables.parquet import is_parquet
 from graphveil.records.tables.selection import read_table
-from graphveil.records.tables.table_file import table_file
+from graphveil.records.tables.table_file import claimed_table
 
 
 def _claims(file: SourceFile, insisted: bool, options: ReadingOptions) -> Claim | None:
-    try:
-        table = table_file(file)
-    except InputError:
-        if insisted or is_parquet(file):
-            raise
+    table = claimed_table(file, insisted or is_parquet(file))
+    if table is None:
         return None
     theirs = names_by_text(table.names)
     linked = {"source", "target"} <= theirs.keys()

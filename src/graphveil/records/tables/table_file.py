@@ -104,6 +104,16 @@ def table_file(file: SourceFile) -> TableFile:
     return ParquetTable.of(file) if is_parquet(file) else DelimitedTable.of(file)
 
 
+def claimed_table(file: SourceFile, insisted: bool) -> TableFile | None:
+    """The table in a file that may be one; None if it is none and nobody insists on it."""
+    try:
+        return table_file(file)
+    except InputError:
+        if insisted:
+            raise
+        return None
+
+
 def read_pair(nodes: str | Path, edges: str | Path, options: ReadingOptions = DEFAULTS) -> Records:
     r"""Records from a native pair of files: nodes(node, time), edges(source, target[, time]).
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from graphveil.steward.planning.requests import SeriesRequest, StudyRequest
     from graphveil.steward.planning.sharing import Sharing
     from graphveil.study import Promise, SeriesPromise
+    from graphveil.study.storage.folder import Folder
 
 
 @dataclass(frozen=True)
@@ -327,3 +329,53 @@ def require_useful(outlooks: Sequence[Outlook]) -> None:
         return
     more = f" (and {len(messages) - 1} more)" if len(messages) > 1 else ""
     raise ParameterError("series", f"{messages[0]}{more}", hint=Hint("too-noisy"))
+
+
+# As long as nothing is promised, the study file may be changed, or all of it deleted.
+
+
+def rewrite_draft(folder: Path, text: str) -> Promise:
+    """Write another study file; refuses what is no promise, and changes nothing then."""
+    from graphveil.study import Promise
+    from graphveil.study.promise import require_limits
+    from graphveil.whole_files import write_bytes
+
+    with _draft(folder) as place:
+        promise = Promise.from_toml(text)
+        require_limits(promise, "study.toml")
+        write_bytes(place.study_file, text.encode())
+        return promise
+
+
+def delete_draft(folder: Path) -> None:
+    """Remove both parts of a draft, with files that wait there; other files beside them stay."""
+    with _draft(folder) as place:
+        if (place.private / "store.toml").exists():
+            raise StudyError(
+                "the ledger of this draft is in a database: drop that, then remove the folder."
+            )
+        # Last the study file: as long as it is there, the draft is whole or can be deleted again.
+        for each in (*place.public.iterdir(), place.public):
+            if each not in (place.study_file, place.public):
+                _remove(each)
+        place.study_file.unlink()
+        place.public.rmdir()
+    shutil.rmtree(place.private)
+    if not any(place.root.iterdir()):
+        place.root.rmdir()
+
+
+def _remove(path: Path) -> None:
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+
+
+@contextmanager
+def _draft(folder: Path) -> Iterator[Folder]:
+    """The folder of a draft, while nobody else writes it; refuses a study that is open."""
+    from graphveil.study import StoredStudy
+
+    study = StoredStudy.at(folder)
+    with study.writing() as transaction:  # as whoever adds the first records
+        if transaction.ledger().is_open:
+            raise StudyError("the study is open: its promise is binding, and stays as it is.")
+        yield study.folder

@@ -21,9 +21,8 @@ from graphveil.lab.rehearsal import (
 )
 from graphveil.noise.exact_numbers import as_text, exact_epsilon
 from graphveil.report.wording import OPEN
-from graphveil.steward import drafts
 from graphveil.steward.known_studies import opened
-from graphveil.steward.planning.drafting import RHYTHMS, create, draft
+from graphveil.steward.planning.drafting import RHYTHMS, create, delete_draft, draft, rewrite_draft
 from graphveil.steward.planning.outlook import study_outlook
 from graphveil.steward.planning.requests import expected_size
 from graphveil.steward.records.staging import safe_name
@@ -152,9 +151,9 @@ def _change(request: Request, form: Form) -> Response:
         if form["action"] == "delete":
             if form["typed"] != DELETE:
                 return _show_file(request, refusal=f"Type {DELETE} to confirm.")
-            drafts.delete(study.folder)
+            delete_draft(study.folder)
             return go_to(request, "/", good="The draft is deleted. Nothing was promised by it.")
-        drafts.rewrite(study.folder, form["text"].replace("\r\n", "\n") + "\n")
+        rewrite_draft(study.folder, form["text"].replace("\r\n", "\n") + "\n")
     except GraphveilError as refused:
         return _show_file(request, form["text"], refusal_of(refused))
     return go_to(request, within(study, "promise"), good="Changed. Read it once more.")

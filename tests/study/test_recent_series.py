@@ -92,7 +92,9 @@ def test_a_report_says_who_is_counted(tmp_path: Path) -> None:
         "arrived in the last 3 years"
     )
     (degrees,) = (each for each in part.series if each.series == "degrees")
-    assert heading(degrees).startswith("People with so many links, or more, among people who arrived")
+    assert heading(degrees).startswith(
+        "People with so many links, or more, among people who arrived"
+    )
     write_report(study.folder.public)
     page = (study.folder.public / "report.html").read_text(encoding="utf-8")
     assert page.count("among people who arrived in the last 3 years") >= 2

@@ -10,7 +10,7 @@ import pytest
 from commands import ROOT, graphveil
 from graphveil.lab.rehearsal import at_budget, made_up, rehearse
 from graphveil.study import Promise
-from steward import contents, drafted, opened, run, run_json
+from steward import PROMISE, contents, drafted, opened, run, run_json
 from studies import promise
 
 SIZES = ("--people", "80", "--links", "60")
@@ -56,6 +56,25 @@ def test_the_sizes_that_are_expected_are_taken(tmp_path: Path) -> None:
     refused = graphveil("rehearse", str(drafted(tmp_path / "other")))
     assert refused.code == 2
     assert "--people N" in refused.err or "--links N" in refused.err
+
+
+def test_every_cell_of_a_breakdown_stands_beside_its_truth(tmp_path: Path) -> None:
+    group = ("--group", "region=North|South")
+    study = drafted(tmp_path / "study", *group, "--series", "nodes:by=region@1/4=people")
+    people = {
+        each["series"]: each["true"]
+        for each in run_json("rehearse", study, *SIZES, "--to", tmp_path)["numbers"]
+        if each["series"].startswith("people, ")
+    }
+    assert list(people) == [f"people, {each}" for each in ("North", "South", "other", "unknown")]
+    assert sum(people.values()) == 80
+    assert "people, North" in (tmp_path / "rehearsal-of-study.html").read_text(encoding="utf-8")
+
+
+def test_of_distributions_alone_no_empty_table_is_shown(tmp_path: Path) -> None:
+    study = tmp_path / "study"
+    run("new", study, *PROMISE, "--series", "degree-ccdf@1", "--yes")
+    assert "The truth" not in run("rehearse", study, *SIZES, "--to", tmp_path).out
 
 
 def test_a_public_network_is_stretched_over_the_calendar(tmp_path: Path) -> None:

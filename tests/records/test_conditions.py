@@ -118,13 +118,13 @@ def test_conditions_choose_records_and_links_of_others_go_with_them(
     found = read(tmp_path, TYPED, VISITS, time="dx", where=tuple(where))
     assert people(found) == list(who)
     assert ["".join(ends) for ends in links(found)] == linked
-    assert "rows left out: not " in said(found)
+    assert " left out: not " in said(found)
 
 
 def test_what_conditions_leave_out_is_told(tmp_path: Path) -> None:
     found = read(tmp_path, TYPED, VISITS, time="dx", where=("Node type!=Venue",))
-    assert "1 rows left out: not Node type!=Venue (row 4)" in said(found)
-    assert "1 links left out, of people who do not meet the conditions" in said(found)
+    assert "1 row left out: not Node type!=Venue (row 4)" in said(found)
+    assert "1 link left out, of people who do not meet the conditions" in said(found)
     assert found.understood["microbetrace"] == {"where": ["nodes:Node type!=Venue"]}
 
 

@@ -71,7 +71,7 @@ def test_edges_stand_in_the_row_of_their_case_below_blank_lines(tmp_path: Path) 
     text = "case_id,infector,time\n\na,,2020\n,,\nb,,2020\nc,a;b,2020\n"
     found = read(tmp_path, text)
     assert [found.records.edges.place(row, "source").row for row in (0, 1)] == [6, 6]
-    assert "1 rows with several infectors: an edge from each (row 6)" in lines(found)
+    assert "1 row with several infectors: an edge from each (row 6)" in lines(found)
 
 
 def test_the_report_says_what_was_read() -> None:
@@ -80,7 +80,7 @@ def test_the_report_says_what_was_read() -> None:
     assert "5 rows of nodes, 5 rows of edges" in said
     assert "dated by the column 'confirmed'" in said
     assert "2 rows with several infectors: an edge from each (rows 4, 5)" in said
-    assert "1 nodes without a date: left to the study's rule (row 6)" in said
+    assert "1 node without a date: left to the study's rule (row 6)" in said
 
 
 def test_a_column_without_a_name_is_no_date(tmp_path: Path) -> None:

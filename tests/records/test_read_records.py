@@ -117,14 +117,14 @@ def test_the_report_says_what_happened() -> None:
     said = lines(read(HIVTRACE))
     assert "results.json: read as hivtrace (JSON with sections of HIV-TRACE)" in said
     assert "5 rows of nodes, 3 rows of edges" in said
-    assert "1 edges marked as removed: dropped (row 2)" in said
-    assert "1 nodes without a date: left to the study's rule (row 3)" in said
+    assert "1 edge marked as removed: dropped (row 2)" in said
+    assert "1 node without a date: left to the study's rule (row 3)" in said
     assert "dated by the field 'dx_date'" in said
     assert "7 people without links are counted but not listed" in lines(read(COMPACT))
     said = lines(read(MICROBETRACE))
-    assert "3 dates that are not written as 2021-07-08: 7/8/2021 is July 8" in said
+    assert "3 dates not written as 2021-07-08: 7/8/2021 is July 8" in said
     assert "1 pairs further apart than 0.015 tn93 (row 5)" in said
-    assert "3 lines that begin with #: skipped (rows 1, 2, 3)" in lines(read(SNAP))
+    assert "3 lines beginning with #: skipped (rows 1, 2, 3)" in lines(read(SNAP))
 
 
 def test_rows_are_numbered_as_people_find_them() -> None:
@@ -277,7 +277,7 @@ def trace(*directed: bool | None) -> dict[str, Any]:
         ((None, False, None), None),
         ((True, True, True), "3 edges marked as directed: read as undirected"),
         ((True, True, False), "2 edges marked as directed: read as undirected"),
-        ((True, False, False), "1 edges marked as directed: read as undirected"),
+        ((True, False, False), "1 edge marked as directed: read as undirected"),
         ((), None),
     ],
 )
@@ -329,7 +329,7 @@ def test_day_first_is_the_stewards_word(tmp_path: Path) -> None:
     options = ReadingOptions(time="When", day_first=True)
     found = read_records([tmp_path / "nodes.csv"], options=options)
     assert rows(found.records.nodes) == [("1", "2021-08-07"), ("2", "2021-12-25T09:05")]
-    assert "2 dates that are not written as 2021-07-08: 7/8/2021 is 7 August" in lines(found)
+    assert "2 dates not written as 2021-07-08: 7/8/2021 is 7 August" in lines(found)
 
 
 def test_options_and_arguments_are_checked(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from fractions import Fraction
 from typing import Any
 
 import pytest
@@ -171,6 +172,28 @@ def test_the_promise_says_for_whom_it_holds(name: str, words: str) -> None:
     most = losses.certainties(part.total[0])[0].at_most
     assert said.startswith("A 50% guess that you are in the records could rise to at most ")
     assert f"at most {losses.chance(most)}" in said
+
+
+@pytest.mark.parametrize("total", ["1.5", "2"])
+def test_limits_beyond_the_promise_start_from_what_they_are_compared_with(
+    total: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """ε that is left is in the first limit only: those of the open series are not below theirs."""
+    budget = {"epsilon": total, "justification": "agreed"}
+    rows = published(promise(bound=GOING_ON, budget=budget), 3, 40).rows
+    part = PublicPart.of(rows)
+    spent = part.spent[0]
+    beyond = tuple(
+        losses.Exposure(more, spent + Fraction(more, 10), 1 + Fraction(more, 40))
+        for more in (1, 10)
+    )
+    monkeypatch.setattr(losses, "exposures", lambda _: beyond)
+    said = told(part)[4]
+    limits = [float(each) for each in re.findall(r"at most ([\d.]+)%", said)]
+    assert limits[1:] == sorted(limits[1:])
+    assert ("by the series opened so far" in said) is (spent != part.total[0])
+    if spent == part.total[0]:
+        assert limits == sorted(limits)
 
 
 def test_a_weak_promise_is_called_weak() -> None:

@@ -37,6 +37,23 @@ def test_what_a_projection_limits_is_said(tmp_path: Path) -> None:
     assert "forests with at most 2 links per person" in text
 
 
+def test_what_is_divided_by_groups_is_said_with_its_ratios(tmp_path: Path) -> None:
+    more = (
+        "--group", "region=North:9|South:1", "--series", "nodes:by=region@1/4=people",
+        "--expected", "people=90", "--ratio", "share = 100*people[North]/people", "--yes",
+    )  # fmt: skip
+    study = drafted(tmp_path / "study", *more)
+    run("memo", study, "--to", tmp_path / "memo.html")
+    text = text_of(tmp_path / "memo.html")
+    for said in (
+        "People, by region", "about 90, the largest number about 81", "share = 100*people[North]",
+        "Groups by region: North, South, other, unknown.",
+        "Of the 2 numbers of series people that are expected, 1 will be too noisy to tell.",
+    ):  # fmt: skip
+        assert said in text, said
+    assert "leaves out comes on top" not in text, "nothing is limited here"
+
+
 def test_texts_of_others_cannot_write_into_it(tmp_path: Path) -> None:
     study = opened(tmp_path / "study", "--title", "<script>alert(1)</script>")
     run("memo", study, "--to", tmp_path / "memo.html")

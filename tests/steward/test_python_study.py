@@ -87,6 +87,18 @@ def test_series_on_one_line_are_those_of_the_commands(place: Path) -> None:
     assert "hubs: high-degree (tau=2); ε = 0.25; nothing published" in str(made)
 
 
+def test_a_bound_wants_a_reason_by_the_name_that_was_called(place: Path) -> None:
+    with pytest.raises(ParameterError, match=r"^bound_reason: is missing\. Say why the public"):
+        Study.create("study", **PLAIN | {"bound_reason": None})
+    assert not (place / "study").exists()
+
+
+def test_a_ratio_of_a_series_whose_threshold_follows_says_what_to_take(place: Path) -> None:
+    more = {"bound": None, "bound_reason": None, "ratios": {"links per person": "2*edges/nodes"}}
+    with pytest.raises(ParameterError, match=r"another threshold.* fixed projection"):
+        Study.create("study", **PLAIN | more | {"series": ["nodes", "edges"]})
+
+
 @pytest.mark.parametrize("nothing", [None, NoBound()])
 def test_a_study_may_promise_nothing(place: Path, nothing: NoBound | None) -> None:
     more = {"bound": nothing, "bound_reason": None, "series": {"edges": {"projection": 5}}}

@@ -81,6 +81,8 @@ def test_every_row_is_taken_or_listed_with_its_reason(study: StoredStudy, tmp_pa
     assert (intake.nodes_added, intake.repeated_nodes, intake.edges_added) == (4, 1, 2)
     assert (intake.repeated_edges, intake.self_links) == (1, 1)
     assert any("1 row of nodes set aside" in line for line in added.lines())
+    aside = [line.partition(" (")[0] for line in added.lines() if "set aside" in line]
+    assert len(set(aside)) == len(aside), "two lines that say the same name their columns"
     assert sum(each["rows"] for each in added.as_data()["skipped"]) == len(told)
     assert len(list(verify(study))) > 3
     study.publish(3)

@@ -406,6 +406,7 @@ def test_a_column_of_labels_is_chosen_beside_its_public_list(
     assert "under “Groups”" in look(visitor, study)
     said = look(visitor, study, **{"grouped": "region", "group-region": "County"})
     assert "2 nodes added" in said
+    assert "person date region P0 2001 North P1 2001 Mars" in said
     page = visitor.get(f"/study/{study.key}/records").text
     assert "<option selected>County</option>" in page
     assert "Kept as batch" in keep(visitor, study)
@@ -437,9 +438,12 @@ def test_from_a_workbook_with_regions_to_a_page_with_the_breakdown(
     assert "4 nodes added" in said
     assert "Kept as batch" in keep(visitor, study)
     path = f"/study/{study.key}/publish"
-    assert "Published: 2001 to 2002" in visitor.done(
-        visitor.post(path, through="2002", typed="2002")
-    )
+    said = visitor.done(visitor.post(path, through="2002", typed="2002"))
+    assert "Published: 2001 to 2002" in said
+    assert "true, 95% sure" in said
+    numbers = said.partition("95% sure")[2].partition("See the public page")[0]
+    for cell in ("people, North", "people, unknown", "links, North and South"):
+        assert re.search(rf"{cell} [-\d]+ (at most \d+|\d+ to \d+) ", numbers), "not below 0"
     shown = text_of(visitor.get(f"/study/{study.key}/public/report.html").text)
     assert "links[between]/links" in shown
     assert all(word in shown for word in ("North", "South", "unknown"))

@@ -33,6 +33,7 @@ from graphveil.report.charts import Truth
 from graphveil.report.estimates import now, with_estimates
 from graphveil.report.page import RehearsedPage, page
 from graphveil.report.page_tables import PageTable
+from graphveil.statistics.breakdown import cell_words
 from graphveil.study import Promise, SeriesPromise, StoredStudy
 from graphveil.study.custody.machine import Machine
 from graphveil.study.promise import LONGEST_LINE
@@ -140,7 +141,7 @@ def at_budget(promise: Promise, epsilon: Fraction) -> Promise:
 
 @dataclass(frozen=True)
 class RehearsedNumber:
-    """One number of a series at the last step: the truth, and what would be published."""
+    """One number of a series, named with its cell, at the last step: true, and published."""
 
     series: str
     epsilon: Fraction
@@ -169,16 +170,21 @@ class Rehearsal:
     truth: Mapping[str, Truth]
 
     def numbers(self) -> list[RehearsedNumber]:
-        """The last step of every series that is one number."""
+        """The last step of every series that is one number, or one for each cell."""
         estimated = with_estimates(self.part).series
-        shown = (each for each in estimated if each.releases and not each.vector)
-        return [self._number(each) for each in shown]
+        return [
+            self._number(each, place)
+            for each in estimated
+            for place, (_, degree) in enumerate(each.places if each.releases else ())
+            if degree is None
+        ]
 
-    def _number(self, series: PublishedSeries) -> RehearsedNumber:
-        made = series.releases[-1]
-        known = now(series, made)
+    def _number(self, series: PublishedSeries, place: int) -> RehearsedNumber:
+        made, (cell, _) = series.releases[-1], series.places[place]
+        known, true = now(series, made, place), self.truth[series.series][made.step][place]
+        name = ", ".join([series.series, *([cell_words(cell)] if cell else [])])
         return RehearsedNumber(
-            series.series, self.epsilon, self.truth[series.series][made.step][0],
+            name, self.epsilon, true,
             max(round(known.value), 0), max(known.low, 0), max(known.high, 0),
         )  # fmt: skip
 

@@ -299,7 +299,7 @@ def _rewritten(
         if why in meaning.values()
     ]
     rewritten = int(odd.is_in(list(known)).sum()) if known else 0
-    rule = f"dates that are not written as 2021-07-08: {_order(options)}"
+    rule = f"dates not written as 2021-07-08: {_order(options)}"
     notes = [Note.of_rows(rule, rewritten)] if rewritten else []
     return times.replace(known), violations, notes
 

@@ -53,10 +53,11 @@ class Note:
         if self.count is None:
             return self.rule
         if not self.rows:
-            return f"{self.count:,} {self.rule}"
+            return counted(self.count, self.rule)
         more = ", …" if self.count > len(self.rows) else ""
         word = "row" if self.count == 1 else "rows"
-        return f"{self.count:,} {self.rule} ({word} {', '.join(map(str, self.rows))}{more})"
+        rows = ", ".join(map(str, self.rows))
+        return f"{counted(self.count, self.rule)} ({word} {rows}{more})"
 
 
 @dataclass(frozen=True)
@@ -257,7 +258,7 @@ def _edge_notes(table: Table) -> list[Note]:
     if source.dtype != target.dtype:
         return []
     same = (source == target).fill_null(False)
-    return _note("edges from a node to itself: left to the intake", table, same, "source")
+    return _note("edges from a node to itself: left out", table, same, "source")
 
 
 def _note(rule: str, table: Table, met: pl.Series, column: str) -> list[Note]:

@@ -42,11 +42,8 @@ def reading(series: PublishedSeries, made: ReleaseMade, when: str) -> str:
     largest = sorted(clear, key=lambda place: -known[place].value)[:NAMED]
     named = "; ".join(_cell_sentence(series, made, place) for place in largest)
     noisy = series.width - len(clear)
-    rest = (
-        f" {noisy:,} of {series.width:,} numbers are {TOO_NOISY}; {NOTHING_HIDDEN}."
-        if noisy
-        else ""
-    )
+    share = f"{noisy:,} of {series.width:,} numbers {'is' if noisy == 1 else 'are'}"
+    rest = f" {share} {TOO_NOISY}; {NOTHING_HIDDEN}." if noisy else ""
     if not named:
         return f"{when}, the added noise is larger than each of the {series.width:,} numbers.{rest}"
     return f"{when}: {named}; each with {sure} confidence.{rest}"

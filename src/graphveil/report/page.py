@@ -20,6 +20,7 @@ from graphveil.report.news import headline, news, overview, reading
 from graphveil.report.public_tables import tables_of
 from graphveil.report.releases import counted
 from graphveil.report.summary import summary
+from graphveil.study.public.facts import EVERY_NETWORK
 
 if TYPE_CHECKING:
     import jinja2
@@ -221,10 +222,13 @@ def _facts(series: PublishedSeries) -> list[tuple[str, str]]:
 
 def _expectation(series: PublishedSeries, judged: Judgement) -> str:
     """The size that was stated beforehand, and what the announced noise leaves of it."""
+    divided = judged.expected != series.promise.expected
+    largest = f", the largest of its numbers about {judged.expected:,}" if divided else ""
     return (
-        f"about {judged.expected:,} in the end, which the publisher stated beforehand and did not "
-        f"measure; the noise announced for release {len(series.predicted_std)} has a standard "
-        f"deviation of {wording.figure(judged.std)} ({percent(judged.share)}): {judged.word}"
+        f"about {series.promise.expected:,} in the end{largest}, which the publisher stated "
+        f"beforehand and did not measure; the noise announced for release "
+        f"{len(series.predicted_std)} has a standard deviation of {wording.figure(judged.std)} "
+        f"({percent(judged.share)}): {judged.word}"
     )
 
 
@@ -241,10 +245,12 @@ def _sensitivity(series: PublishedSeries) -> str:
             f"one person can change each release of the series by at most {fact.l1:,}, in every "
             f"network; {proof}"
         )
+    anywhere = fact.assumption == EVERY_NETWORK
+    condition = "in every network" if anywhere else f"if {fact.assumption}"
     reached = "this bound is tight" if fact.exact else "this bound may not be tight"
     return (
         f"one person can change all releases of the series together by at most {fact.l1:,} "
-        f"({reached}), if {fact.assumption}; {proof}"
+        f"({reached}), {condition}; {proof}"
     )
 
 

@@ -151,5 +151,7 @@ def _condition(part: PublicPart) -> str:
         for each in losses.exposures(part)
         if each.further in BEYOND
     ]
+    if limits and (spent := part.spent[0]) != part.total[0]:  # what is left has no such limit yet
+        limits.insert(0, f"by the series opened so far, from at most {_certain(spent)}")
     rises = f", and rises with each further such person: {'; '.join(limits)}" if limits else ""
     return f". That limit is for people with {bound.of_one_person}{rises}."

@@ -202,6 +202,9 @@ def promised(
         if hubs is not None or reason is not None:
             raise ParameterError("bound", "is None, and so nothing can be said about it")
         return {"no_bound": True, "directed": directed or bool(bound and bound.directed)}
+    if reason is None:
+        hint = "Say why the public may believe the bound, or promise nothing: None."
+        raise ParameterError("bound_reason", "is missing", hint=hint)
     within = as_bound(bound)
     if isinstance(within, HubBound):
         if hubs is not None:

@@ -155,7 +155,8 @@ class Publication:
 
 def _line(row: Measurement) -> str:
     """A published number as text."""
-    return f"  {row.called}: {row.raw:,}, between {row.low:,} and {row.high:,}"
+    within = f"between {row.low:,} and" if row.low > 0 else "at most"
+    return f"  {row.called}: {row.raw:,}, {within} {max(row.high, 0):,}"
 
 
 def publish(

@@ -404,7 +404,8 @@ class RatioPromise(Part):
             named_places(number, places)
             if isinstance(found.projection, str) and found.projection.startswith(FOLLOW):
                 problem = f"'{number.series}' counts up to another threshold at each release"
-                raise ParameterError("ratio", problem)
+                hint = "Take a series of the same with a fixed projection, or leave the ratio out."
+                raise ParameterError("ratio", problem, hint=hint)
             windows.add(counted.counted_for)
             if any(fact.of_links for each in counted.facts(len(places)) for fact in each):
                 projections.add(found.projection)

@@ -135,5 +135,7 @@ def _print(played: list[Rehearsal]) -> None:
     from graphveil.lab.rehearsal import comparison
 
     shown = comparison(played)
+    if not shown.rows:  # distributions alone: the page has them
+        return
     header = [each.removeprefix("published, ") for each in shown.header]
     print_table(shown.title, header, shown.rows)

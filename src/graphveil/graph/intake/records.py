@@ -273,6 +273,7 @@ _RULES = {
     "nodes_undated": "rows of nodes without a time: left out",
     "edges_undated": "rows of edges of nodes without a time: left out",
 }
+_PLURAL = r"\b(node|edge|link|line|id|time|date|row|step|release)s\b"
 _TOTALS = ("nodes_added", "edges_added")
 _KNOWN = ("known_nodes", "known_edges")
 
@@ -280,7 +281,7 @@ _KNOWN = ("known_nodes", "known_edges")
 def counted(number: int, things: str) -> str:
     """A number of things; one is in the singular."""
     if number == 1:
-        things = re.sub(r"\b(node|edge|id|time|row|step|release)s\b", r"\1", things, count=1)
+        things = re.sub(_PLURAL, r"\1", things, count=1)
     return f"{number:,} {things}"
 
 

@@ -251,7 +251,7 @@ def says_direction(file: SourceFile) -> bool | None:
 def comment_notes(found: Spaced) -> list[Note]:
     """How many lines were comments."""
     count, first = found.comments
-    return [Note.of_rows("lines that begin with #: skipped", count, first)] if count else []
+    return [Note.of_rows("lines beginning with #: skipped", count, first)] if count else []
 
 
 def refuse_naming(file: SourceFile, named: str | None) -> InputError | None:

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 from graphveil.noise.exact_numbers import as_text
 from graphveil.report.losses import certainties, chance, factor, rounded_up
 from graphveil.report.page import template
-from graphveil.report.wording import counted_in_general, figure
+from graphveil.report.wording import TOO_NOISY, counted_in_general, figure
+from graphveil.statistics.breakdown import BY
 from graphveil.steward.planning.outlook import study_outlook
 
 if TYPE_CHECKING:
     from graphveil.steward.planning.outlook import Outlook, StudyOutlook
+    from graphveil.study import SeriesPromise
 
 TEMPLATE = "memo.html.jinja"
 NEARLY_ALL = 1.96  # standard deviations within which about 95 of 100 numbers lie
@@ -48,15 +50,34 @@ def _line(outlook: Outlook) -> MemoSeries:
     series, plan, judged = outlook.series, outlook.plan, outlook.judgement
     statistic, threshold = series.counted(), series.threshold()
     counts = counted_in_general(series.statistic, statistic.summary, vars(statistic))
+    groups = str(series.parameters.get(BY, "")).replace(",", " and ")
     return MemoSeries(
         name=series.name,
-        counts=counts,
+        counts=f"{counts}, by {groups}" if groups else counts,
         cut="" if threshold is None else str(threshold),
         first=f"±{figure(round(NEARLY_ALL * plan.predicted[0]))}",
         last=f"±{figure(round(NEARLY_ALL * plan.last_std))}",
-        expected=f"about {series.expected:,}" if series.expected else "not stated",
+        expected=_expected(series),
         verdict=str(judged.word) if judged else "",
     )
+
+
+def _expected(series: SeriesPromise) -> str:
+    """The size that was stated, and that of the largest number if there are several."""
+    if series.expected is None:
+        return "not stated"
+    largest = (
+        f", the largest number about {series.judged_size:,}" if series.expected_cells() else ""
+    )
+    return f"about {series.expected:,}{largest}"
+
+
+def _drowned(outlook: Outlook) -> str:
+    """How many numbers of a breakdown nobody will be able to tell."""
+    cells = outlook.cells.values()
+    noisy = sum(each.too_noisy for each in cells)
+    of_all = f"Of the {len(cells):,} numbers of series {outlook.series.name} that are expected"
+    return f"{of_all}, {noisy:,} will be {TOO_NOISY}." if noisy else ""
 
 
 def memo(folder: Path) -> bytes:
@@ -80,6 +101,7 @@ def memo_of(outlook: StudyOutlook) -> bytes:
             promise=promise,
             study=outlook.folder.resolve().name,
             series=[_line(each) for each in outlook.series],
+            drowned=[said for each in outlook.series if (said := _drowned(each))],
             epsilon=as_text(epsilon),
             delta=as_text(delta) if delta else "",
             left=as_text(left),

@@ -117,7 +117,12 @@ def _first_rows(table: Any, names: Sequence[str]) -> tuple[tuple[str, ...], ...]
 
 
 def _texts(frame: pl.DataFrame) -> tuple[tuple[str, ...], ...]:
-    return tuple(tuple("" if cell is None else str(cell) for cell in row) for row in frame.rows())
+    return tuple(tuple(_text(cell) for cell in row) for row in frame.rows())
+
+
+def _text(cell: object) -> str:
+    """A cell as people read it: a day has no hours."""
+    return "" if cell is None else str(cell).removesuffix(" 00:00:00")
 
 
 def _people_of_hivtrace(
@@ -172,24 +177,32 @@ class Sample:
     """The first people and links as they would be read; private.
 
     Attributes:
-        people: id and date.
+        columns: what the parts of a person are called.
+        people: id, date, and a label in each group.
         links: two ids, and a date where links have one.
     """
 
+    columns: tuple[str, ...] = ()
     people: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
     links: tuple[tuple[str, ...], ...] = field(default=(), repr=False)
 
 
 def sample(files: Sequence[Path], format_name: str | None, options: ReadingOptions) -> Sample:
     """What would be read first; nothing of files that are refused."""
+    from graphveil.graph.groups import GROUP
     from graphveil.records import read_records
 
     try:
         read = read_records(files, format=format_name, options=replace(options, mark_bad=True))
     except InputError:
         return Sample()
-    records = read.records
-    return Sample(_texts(records.nodes.frame.head(ROWS)), _texts(records.edges.frame.head(ROWS)))
+    people, links = (each.frame.head(ROWS) for each in (read.records.nodes, read.records.edges))
+    labels = [name for name in people.columns if name.startswith(GROUP)]
+    return Sample(
+        ("person", "date", *(name.removeprefix(GROUP) for name in labels)),
+        _texts(people.select("node", "time", *labels)),
+        _texts(links),
+    )
 
 
 # Explaining files: what each would be taken for, and which options are still needed.

@@ -7,6 +7,7 @@ first: the files may be read in a wrong way.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
@@ -104,7 +105,9 @@ class Findings:
         if self.awaiting:
             rule = "edges to somebody who is not known yet: they wait until that person comes"
             lines.append(counted(self.awaiting, rule))
-        return [*lines, *(_said(each) for each in self.skipped)]
+        seen = Counter((each.kind, each.rule) for each in self.skipped)
+        twice = {rule for rule, columns in seen.items() if columns > 1}
+        return [*lines, *(_said(each, (each.kind, each.rule) in twice) for each in self.skipped)]
 
     @property
     def doubt(self) -> str:
@@ -125,14 +128,15 @@ class Findings:
         return "" if taken else "nothing would be added: the records hold nobody."
 
 
-def _said(left_out: LeftOut) -> str:
+def _said(left_out: LeftOut, by_column: bool) -> str:
     """What was set aside and why, with the first few rows, if these have numbers."""
     count = len(left_out)
     places = [left_out.table.place(row, left_out.column) for row in range(min(count, _SHOWN))]
     more = ", …" if count > _SHOWN else ""
     named = [each.source + ("" if each.row is None else f" row {each.row}") for each in places]
     aside = counted(count, f"rows of {left_out.kind}")
-    return f"{aside} set aside: {left_out.rule} ({', '.join(dict.fromkeys(named))}{more})"
+    seen = f", by the column '{left_out.column}'" if by_column else ""
+    return f"{aside} set aside{seen}: {left_out.rule} ({', '.join(dict.fromkeys(named))}{more})"
 
 
 def no_details() -> pl.DataFrame:

@@ -141,7 +141,7 @@ def rules_of(rules: RecordRules, undated: Undated | Literal["drop"] | None) -> R
     if undated == "first" and rules.undated != "first":
         raise ParameterError(
             "undated", "cannot be 'first': the study says that people without a date are refused",
-            hint="Say 'drop' to leave them out; only a new study can say 'first'.",
+            hint="Say 'drop' to leave them out; only the file of a draft can still say 'first'.",
         )  # fmt: skip
     chosen: Undated = "refuse" if undated == "refuse" else "first"
     return rules if undated is None else replace(rules, undated=chosen)

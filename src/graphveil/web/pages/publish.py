@@ -11,6 +11,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from graphveil.errors import StudyError
+from graphveil.report.wording import count_range, percent
 from graphveil.steward.known_studies import KnownStudy
 from graphveil.steward.publishing import (
     Due,
@@ -45,6 +46,8 @@ def _show(request: Request) -> Response:
         at="publish",
         due=due(study.folder),
         figure=figure,
+        interval=count_range,
+        percent=percent,
         made=piece.result if piece else None,
         refusal=piece.refusal if piece else "",
         same=_same(study, piece),

@@ -10,9 +10,10 @@ import pytest
 
 from graphveil.report import losses, releases
 from graphveil.report.news import NOTHING_MORE, Headline, headline, overview
-from graphveil.report.page import page
+from graphveil.report.page import _sensitivity, page
 from graphveil.report.summary import summary
 from graphveil.report.wording import TOO_NOISY, figure
+from graphveil.study.public.facts import EVERY_NETWORK
 from graphveil.study.public.history import PublishedSeries
 from graphveil.study.public.public_part import PublicPart
 from public_parts import NOISE, SERIES, SIZES, opened, promise, published
@@ -256,3 +257,11 @@ def test_small_probabilities_are_told_exactly(probability: str, told: str) -> No
     from graphveil.report.wording import one_in
 
     assert one_in(Fraction(probability)) == told
+
+
+def test_where_nothing_is_assumed_no_condition_is_named() -> None:
+    series = part_of("plain", 3).series[0]
+    everywhere = series.sensitivity.model_copy(update={"assumption": EVERY_NETWORK})
+    said = _sensitivity(series.model_copy(update={"sensitivity": everywhere}))
+    assert "), in every network; proof" in said
+    assert "), if " in _sensitivity(series)

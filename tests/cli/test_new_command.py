@@ -267,10 +267,13 @@ def test_a_study_from_a_file_promises_the_same(
     file = first / "public" / "study.toml"
     assert "Nothing is spent yet" in run("new", second, "--from", file).out
     assert study_of(second) == study_of(first)
-    file.write_text(file.read_text() + 'opened = "2002"\n')  # as of a series that came later
+    later = '[[ratios]]\nname = "x"\nformula = "edges/edges"\nopened = "2002"\n'
+    file.write_text(f'{file.read_text()}opened = "2002"\n\n{later}')  # of a series that came later
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(file.read_bytes())))
     run("new", third, "--from", "-")
-    assert study_of(third) == study_of(second)
+    found = study_of(third)
+    assert found.pop("ratios") == [{"name": "x", "formula": "edges/edges"}]
+    assert found | {"format": 1} == study_of(second)
 
 
 @pytest.mark.parametrize(

@@ -119,8 +119,12 @@ def from_study_file(given: Path | bytes) -> Draft:
     source = "study.toml" if isinstance(given, bytes) else given.name
     text = text_in(given, source) if isinstance(given, bytes) else text_of(given)
     promise = Promise.from_toml(text, source)
-    begun = tuple(each.model_copy(update={"opened": None}) for each in promise.series)
-    promise = promise.model_copy(update={"series": begun})
+    promise = promise.model_copy(
+        update={  # what another study promised later begins with the first step here
+            "series": tuple(each.model_copy(update={"opened": None}) for each in promise.series),
+            "ratios": tuple(each.model_copy(update={"opened": None}) for each in promise.ratios),
+        }
+    )
     require_draft(promise)
     require_affordable(promise)
     promise = settled(promise)

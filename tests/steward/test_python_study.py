@@ -263,12 +263,16 @@ def test_the_frame_is_what_was_published(study: Study, place: Path) -> None:
     published(study)
     frame = study.frame()
     table = pl.read_csv(place / "study" / "public" / "releases.csv", infer_schema_length=None)
-    assert [name for name in frame.columns if not name.startswith("revised")] == table.columns
+    ours = ("revised", "relative_std")
+    assert [name for name in frame.columns if not name.startswith(ours)] == table.columns
     assert frame.columns[5:9] == ["revised", "revised_low", "revised_high", "revised_at"]
     revised = pl.read_csv(place / "study" / "public" / "revised.csv", infer_schema_length=None)
     assert frame["revised"].to_list() == pytest.approx(revised["revised"].to_list())
     assert frame["revised_low"].to_list() == revised["low"].to_list()
     assert set(frame["revised_at"]) == {"2002"}
+    for row in frame.iter_rows(named=True):
+        whole = row["revised"] > 0
+        assert row["relative_std"] == (row["noise_std"] / row["revised"] if whole else None)
     assert frame["raw"].to_list() == table["raw"].to_list()
     assert set(study.frame("edges")["series"]) == {"edges"}
     assert {"raw", "processed", "noise_std", "low", "high", "new", "new_std"} <= set(frame.columns)

@@ -203,8 +203,13 @@ class Plan:
         )
 
     @property
+    def epsilon(self) -> Fraction:
+        """What the whole series costs; of a series in a pool, what the pool costs."""
+        return self.request.epsilon
+
+    @property
     def budget(self) -> str:
-        """What the whole series costs, in symbols."""
+        """The same in symbols, with δ and the share of a pool."""
         spent, share = f"ε = {as_text(self.request.epsilon)}", self.request.pool_share
         if self.request.delta is not None:
             spent = f"{spent}, δ = {as_text(self.request.delta)}"

@@ -49,8 +49,8 @@ def published(part: PublicPart) -> pl.DataFrame:
     which = frame.columns[: frame.columns.index("raw")]
     first = frame.columns[len(which) :]
     relative = pl.when(pl.col("revised") > 0).then(pl.col("noise_std") / pl.col("revised"))
-    told = frame.with_columns(**now).with_columns(relative_std=relative)
-    return told.select(*which, *now, "relative_std", *first)
+    frame = frame.with_columns(**now).with_columns(relative_std=relative)
+    return frame.select(*which, *now, "relative_std", *first)
 
 
 def changed(part: PublicPart) -> pl.DataFrame:

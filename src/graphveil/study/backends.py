@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol
 
 from graphveil.backends import Engine
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     )
 
 GROUP = "graphveil.backends"
-_OURS = {
+_OURS = {  # nobody's may stand in for one of them
     "local": "graphveil.study.records.local.backend:LocalBackend",
     "spark": "graphveil.backends.spark.backend:SparkBackend",
 }
@@ -81,20 +82,21 @@ class Backend(Engine, Protocol):
 
 def names() -> list[str]:
     """The backends that there are: ours, and those of other packages."""
-    return sorted(_offered())
+    return sorted({*_OURS, *_offered()})
 
 
 def backend(name: str) -> type[Backend]:
     """The backend of a name, which it is imported for."""
+    if name in _OURS:  # without a look at every installed distribution
+        module, _, called = _OURS[name].partition(":")
+        return getattr(import_module(module), called)  # type: ignore[no-any-return]
     offered = _offered()
     if name not in offered:
-        hint = nearest_name(name, offered)
+        hint = nearest_name(name, [*_OURS, *offered])
         raise ParameterError("engine", f"there is none called '{name[:40]}'", hint=hint)
     try:
         found: type[Backend] = offered[name].load()
     except Exception as error:  # whatever a package of somebody else's raises
-        if name in _OURS:
-            raise
         raise ParameterError(
             "engine",
             f"'{name}' of {offered[name].value} cannot be imported: {type(error).__name__}",
@@ -109,11 +111,10 @@ def here() -> Backend:
 
 
 def _offered() -> dict[str, EntryPoint]:
-    """All of them by name; nobody's may stand in for one of ours."""
-    from importlib.metadata import EntryPoint, entry_points
+    """What other packages offer, by name."""
+    from importlib.metadata import entry_points
 
-    ours = {name: EntryPoint(name, value, GROUP) for name, value in _OURS.items()}
-    return {each.name: each for each in entry_points(group=GROUP)} | ours
+    return {each.name: each for each in entry_points(group=GROUP)}
 
 
 @dataclass(frozen=True)

@@ -72,6 +72,8 @@ def main() -> None:
     atexit.register(gc.freeze)  # else ending would look through all of it once more
     # No plugin of somebody else is to see what is read here, nor has to be looked for.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    # NumPy's matrices here are small; to start more threads takes as long as to load it.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     asked = (verb for verb in sys.argv[1:2] if verb in VERBS)  # the others take time, too
     with text_only(), endings():
         program(*asked)(prog_name="graphveil")

@@ -230,6 +230,25 @@ def test_a_batch_that_was_refused_is_still_the_latest(tmp_path: Path) -> None:
         assert violations(batches, script, tmp_path / "life", SOME)[0] == []
 
 
+def test_a_batch_that_held_up_a_step_is_not_withdrawn(study: Path, tmp_path: Path) -> None:
+    """Found with 3,432 removals: without one person it was in, and its step was sealed."""
+    batches = [replace(FIRST, nodes=(*CROWD[:3], *UNREADABLE)), replace(FIRST, nodes=CROWD[:3])]
+    script = (("add", 0), ("publish", 0), ("withdraw", 0), ("add --yes", 1), ("publish", 0),
+              ("publish", 0))  # fmt: skip
+    assert violations(batches, script, tmp_path / "life", SOME)[0] == []
+    bad = tmp_path / "week.csv"
+    bad.write_text("nod,tim\nc,2002\n")
+    with pytest.raises(Exception, match="column"):
+        adding.add(study, [bad])
+    with pytest.raises(StudyError, match=r"week\.csv"):
+        StoredStudy.at(study).publish(early=True)
+    with pytest.raises(StudyError, match=r"batch 2 cannot be withdrawn.*abandon") as told:
+        adding.withdraw(study, 2)
+    assert len(str(told.value)) < 300
+    assert adding.abandon(study) == 1
+    assert StoredStudy.at(study).publish(early=True).steps == [1]
+
+
 @pytest.mark.parametrize("settled", ["withdraw", "abandon"])
 def test_what_was_refused_is_given_up_under_its_number(
     study: Path, tmp_path: Path, settled: str

@@ -214,18 +214,18 @@ SPARK = (240.0, 56.0)
 def news_drawing(series: PublishedSeries, calendar: Calendar, size: Size) -> bytes:
     """What is new in each of the newest steps; nothing unless that can be told of two of them."""
     known = [now(series, each).new for each in series.releases][-BARS:]
-    told = [(place, each) for place, each in enumerate(known) if each is not None]
-    if series.vector or len(told) < 2:
+    drawn = [(place, each) for place, each in enumerate(known) if each is not None]
+    if series.vector or len(drawn) < 2:
         return b""
     first = series.releases[-len(known)].step
-    values = [min(max(each.value, each.low), each.high) for _, each in told]
-    lows, highs = [each.low for _, each in told], [each.high for _, each in told]
+    values = [min(max(each.value, each.low), each.high) for _, each in drawn]
+    lows, highs = [each.low for _, each in drawn], [each.high for _, each in drawn]
     level = percent(series.releases[-1].level)
     what = "new" if series.monotone else "change"
     legend = (Sample(what, BAND, "band"), Sample(f"{level} interval", PROCESSED, "interval"))
     frame = Frame(size, (), legend, Counts.of([0, *values, *lows, *highs]), len(known))
     marks = []
-    for (place, _), value, low, high in zip(told, values, lows, highs, strict=True):
+    for (place, _), value, low, high in zip(drawn, values, lows, highs, strict=True):
         marks.append(_bar(frame, place, value))
         cap = CAP if len(known) <= BARS / 2 else 0
         marks.append(svg.whiskers([(frame.at(place, low), frame.at(place, high))], PROCESSED, cap))

@@ -32,8 +32,8 @@ def distribution(series: PublishedSeries, part: PublicPart) -> list[str]:
     people = _people(series, numbers, part)
     if people is None or people.low <= 0:
         return []
-    told = (_quantile(series, numbers, people, *share) for share in SHARES)
-    return [*_mean(series, part), *told]
+    quantiles = (_quantile(series, numbers, people, *share) for share in SHARES)
+    return [*_mean(series, part), *quantiles]
 
 
 def _people(

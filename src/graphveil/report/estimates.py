@@ -81,9 +81,9 @@ def now(series: PublishedSeries, made: ReleaseMade, place: int = 0) -> Estimate:
     """What is known of a number; where nothing more can be said, the first value."""
     if isinstance(series, EstimatedSeries):
         return series.estimates[made.step - series.first_step][place]
-    told = partial(changes, series, made, slice(place, place + 1))
+    change = partial(changes, series, made, slice(place, place + 1))
     low, high = made.low[place], made.high[place]
-    return Estimate(made.processed[place], low, high, (series.series, place), told)
+    return Estimate(made.processed[place], low, high, (series.series, place), change)
 
 
 def named(series: PublishedSeries) -> str:
@@ -121,14 +121,14 @@ def estimated_series(part: PublicPart) -> Mapping[str, EstimatedSeries]:
 def _estimated_series(same: SamePart) -> Mapping[str, EstimatedSeries]:
     part = same.part
     own = {each.series: estimated(each, revised) for each in part.history.series}
-    told = [each for each in part.history.series if len(own[each.series])]
-    values, known_best = _together(part, told, own)
-    named = {each.series: each for each in told}
+    released = [each for each in part.history.series if len(own[each.series])]
+    values, known_best = _together(part, released, own)
+    named = {each.series: each for each in released}
     return {
         each.series: EstimatedSeries.model_construct(
             **dict(each), estimates=tuple(_estimates(each, values, known_best, named))
         )
-        for each in told
+        for each in released
     }
 
 
@@ -139,17 +139,19 @@ Known = Mapping[
 
 
 def _together(
-    part: PublicPart, told: Sequence[PublishedSeries], own: Mapping[str, Floats]
+    part: PublicPart, released: Sequence[PublishedSeries], own: Mapping[str, Floats]
 ) -> tuple[dict[str, Floats], Known]:
     """Values, and by which number each is known best, of every series."""
     members = {
-        each.series: member for each in told if (member := _member(part, each, own[each.series]))
+        each.series: member
+        for each in released
+        if (member := _member(part, each, own[each.series]))
     }
     names, picture = list(members), joint(tuple(members.values()))
     alone = {name: np.round(each, DECIMALS) for name, each in own.items()}
     values = alone | dict(zip(names, picture.values, strict=True))
     best: dict[str, tuple[Names, Sequence[Sequence[KnownBest]]]] = {
-        each.series: ([each.series], [_by_itself(each)] * len(each.releases)) for each in told
+        each.series: ([each.series], [_by_itself(each)] * len(each.releases)) for each in released
     }
     for name, rows in zip(names, picture.known_best, strict=True):
         best[name] = names, rows

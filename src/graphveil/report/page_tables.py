@@ -116,15 +116,15 @@ class RatioTable:
 def ratio_tables(part: PublicPart) -> Iterator[RatioTable]:
     """Every promised ratio that has a value."""
     for name, rows in groupby(all_ratios(part, LONG + 1), key=attrgetter("ratio")):
-        told = list(rows)
-        level = wording.percent(told[-1].level)
-        shown = told[-LONG:]
+        ratios = list(rows)
+        level = wording.percent(ratios[-1].level)
+        shown = ratios[-LONG:]
         table = PageTable(
-            "All steps" if len(shown) == len(told) else f"The newest {len(shown):,} steps",
+            "All steps" if len(shown) == len(ratios) else f"The newest {len(shown):,} steps",
             ("step", f"ratio, with its {level} interval"),
             tuple((each.label, each.said) for each in shown),
         )
-        yield RatioTable(name, told[-1].formula, told[-1].said, table)
+        yield RatioTable(name, ratios[-1].formula, ratios[-1].said, table)
 
 
 def release_tables(series: PublishedSeries) -> tuple[PageTable, ...]:

@@ -117,9 +117,10 @@ def given_up(folder: Folder, ledger: Ledger, batch: int) -> bool:
     """Whether `withdraw` of this number is about an attempt that was not settled: it is given up.
 
     Had its records gone in, the same command would have taken them back. So no earlier batch can be
-    withdrawn either: it would not be the latest.
+    withdrawn either: it would not be the latest. Nor can one that has held up a step: with its
+    records that step would be sealed, and they would stay.
     """
-    notes = unsettled(folder, ledger)
+    notes, held_up_after = unsettled(folder, ledger), _held_up_after(folder, ledger)
     later = [each for each in notes if each.batch > batch]
     if later:
         raise StudyError(
@@ -128,6 +129,11 @@ def given_up(folder: Folder, ledger: Ledger, batch: int) -> bool:
             hint=Hint("add-again"),
         )
     mine = [each for each in notes if each.batch == batch]
+    if mine and held_up_after is not None and batch <= held_up_after:
+        raise StudyError(
+            f"batch {batch} cannot be withdrawn: a step was to be published since it was tried.",
+            hint=Hint("add-again"),
+        )
     for each in mine:
         _write(folder.attempts, replace(each, settled_by=GIVEN_UP))
     return bool(mine)

@@ -333,13 +333,17 @@ def drafted(root: Path, *more: str) -> Path:
 
 
 def test_from_a_workbook_to_a_page_by_command(tmp_path: Path) -> None:
-    root, book = drafted(tmp_path / "study"), workbook(tmp_path / "book.xlsx")
+    root = drafted(tmp_path / "study", "--expected", "links=1200")
+    book = workbook(tmp_path / "book.xlsx")
     read = ("--id", "ID", "--time", "Seen", "--group", "region=County")
     run("add", root, f"{book}#People", f"{book}#Links", *read)
     published = run_json("publish", root, "--through", YEARS[-1])
     cells_of_links = [row for row in published["releases"] if row["series"] == "links"]
     assert {"region": "North", "region_2": "South"}.items() <= cells_of_links[1].items()
     assert "North and South" in run("releases", root).out
+    card = json.loads((root / "public" / "card.json").read_text())
+    stated = next(each["expected"] for each in card["series"] if "expected" in each)
+    assert (stated["size"], stated["largest"]) == (1200, 267)
     again = run("add", root, f"{book}#People", f"{book}#Links", "--dry-run")  # read as before
     assert "region" not in again.err
     assert run("verify", root).code == 0

@@ -207,7 +207,9 @@ def _expectation(series: PublishedSeries) -> dict[str, Any]:
     judgement = series.judgement
     if judgement is None:
         return {}
-    return {"expected": {"size": judgement.expected, "usefulness": str(judgement.word)}}
+    size = series.promise.expected
+    largest = {} if judgement.expected == size else {"largest": judgement.expected}
+    return {"expected": {"size": size, **largest, "usefulness": str(judgement.word)}}
 
 
 def _divided(series: PublishedSeries) -> dict[str, Any]:

@@ -216,7 +216,8 @@ class Promise(Part):
                 if not committed:
                     raise
             except ParameterError as error:
-                raise ValueError(f"ratio '{each.name[:LONGEST_NAME]}': {error}") from error
+                said = str(error).removeprefix("ratio: ")
+                raise ValueError(f"ratio '{each.name[:LONGEST_NAME]}': {said}") from error
 
     def _admits(self, series: SeriesPromise) -> None:
         counted = series.counted()

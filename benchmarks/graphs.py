@@ -229,6 +229,16 @@ def with_turned_edges(graph: Graph) -> Graph:
     )
 
 
+def like_a_tree(nodes: int, steps: int) -> Graph:
+    """Most nodes link to one older node, as the infected do; a few to a second one."""
+    chance = np.random.default_rng(5)
+    chances, later = ((0.8, 0.02), np.arange(1, nodes, dtype=np.int32))
+    newer = np.sort(np.concatenate([later[chance.random(nodes - 1) < each] for each in chances]))
+    older = (chance.random(len(newer)) * newer).astype(np.int32)
+    ids = np.arange(nodes, dtype=np.int32)
+    return Graph("a network like a tree", _node_steps(nodes, steps), newer, older, ids, steps)
+
+
 @dataclass(frozen=True)
 class Pair:
     """The two files of a graph: nodes(node, time) and edges(source, target)."""

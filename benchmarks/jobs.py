@@ -36,6 +36,7 @@ from graphveil.graph.sequence import GraphSequence
 THREADS = 2
 BOUND = 20
 MANY_STEPS = 365
+TREE_NODES, TREE_STEPS = 1_000_000, 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -220,6 +221,37 @@ def projection(field: Field) -> list[Row]:
         require(np.array_equal(mine, np.array(theirs)[kept]), "projection")
     job = f"greedy projection of {field.b.name}, D = {BOUND}"
     return [Row(job, laps["ours"].seconds, "a Python loop", laps["Python"].seconds, 1 / 50)]
+
+
+def following(field: Field) -> list[Row]:
+    """A release of links per step at thresholds that follow, against one plain projection."""
+    laps = race(
+        {
+            "ours": Contestant(lambda: ours.following(field.sequence), 4),
+            "plain": Contestant(lambda: ours.projected(field.sequence, BOUND), 4),
+        }
+    )
+    require(len(laps["ours"].answer) >= field.b.steps, "thresholds that follow")
+    job = f"links of {field.b.name} at thresholds that follow, a release per step"
+    return [Row(job, laps["ours"].seconds, "a plain projection", laps["plain"].seconds, 2)]
+
+
+def forests(field: Field) -> list[Row]:
+    """Components by forests in a network like a tree, against plain components."""
+    graph = graphs.like_a_tree(TREE_NODES // field.shrink, TREE_STEPS)
+    sequence = ours.build(ours.records_of(graph))
+    laps = race(
+        {
+            "forests": Contestant(lambda: ours.forests(sequence, 2), 2),
+            "plain": Contestant(lambda: ours.totals(sequence, [ours.COMPONENTS], THREADS), 3),
+        }
+    )
+    plain = laps["plain"].answer[ours.COMPONENTS]
+    require(bool((laps["forests"].answer >= plain).all()), "forests have no fewer components")
+    job = (
+        f"components by forests, {graph.nodes:,} people, {graph.edges:,} links, {TREE_STEPS} steps"
+    )
+    return [Row(job, laps["forests"].seconds, "plain components", laps["plain"].seconds)]
 
 
 def components(field: Field) -> list[Row]:
@@ -412,6 +444,8 @@ JOBS: dict[str, Job] = {
     "degrees": degrees,
     "directed": directed,
     "projection": projection,
+    "following": following,
+    "forests": forests,
     "components": components,
     "reading": reading,
     "reading-texts": reading_texts,

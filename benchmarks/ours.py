@@ -15,17 +15,21 @@ from graphveil.backends import ExactCounts, LocalEngine
 from graphveil.calendar.calendar import Calendar
 from graphveil.graph.intake.records import Records
 from graphveil.graph.projection import greedy_projection
-from graphveil.graph.promises import DegreeBound
+from graphveil.graph.promises import DegreeBound, NoBound
 from graphveil.graph.sequence import GraphSequence
+from graphveil.graph.thresholds import FollowingBound, ForestBound
 from graphveil.records import ReadingOptions, from_arrays, read_pair
+from graphveil.series.planner import plan
+from graphveil.series.series import Series
 from graphveil.statistics.statistic import Statistic, statistic
 
 TAU = 10
 TRIANGLES = statistic("triangles")
 COMPONENTS = statistic("components")
+EDGES = statistic("edges")
 DIRECTED_TRIANGLES = (statistic("cyclic-triangles"), statistic("transitive-triangles"))
 DEGREE_STATISTICS = {
-    "edges": statistic("edges"),
+    "edges": EDGES,
     "high": statistic("high-degree", tau=TAU),
     "histogram": statistic("degree-histogram"),
     "ccdf": statistic("degree-ccdf"),
@@ -100,6 +104,20 @@ def degree_statistics(sequence: GraphSequence, threads: int) -> DegreeAnswer:
 def projected(sequence: GraphSequence, bound: int) -> GraphSequence:
     """The greedy projection."""
     return greedy_projection(sequence, DegreeBound(bound))
+
+
+def following(sequence: GraphSequence) -> list[int]:
+    """The thresholds of a release per step, each chosen from what was published before."""
+    bound = FollowingBound(len(sequence.entries))
+    made = plan(EDGES, NoBound(), epsilon=1, horizon=sequence.steps, projection=bound.brief)
+    _, after = Series.open(made, EDGES, bound).publish(sequence, through=sequence.steps - 1)
+    return [answer.threshold for asked in after.answers for answer in asked]
+
+
+def forests(sequence: GraphSequence, branches: int) -> Counts:
+    """Components per step by forests in which nobody has more links than `branches`."""
+    counts = LocalEngine().count(sequence, [COMPONENTS], bound=ForestBound(branches))
+    return counts.totals(COMPONENTS)
 
 
 def links_of(sequence: GraphSequence) -> tuple[Counts, Counts]:

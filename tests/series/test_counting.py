@@ -7,12 +7,16 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from graphveil.backends import Engine
+from graphveil.backends import Engine, LocalEngine
 from graphveil.graph.promises import DegreeBound
 from graphveil.graph.sequence import GraphSequence
+from graphveil.graph.thresholds import FollowingBound
 from graphveil.series.counting import (
     SeriesCounts,
+    ThresholdCounts,
     by_view,
     count_series,
     difference_at,
@@ -22,6 +26,7 @@ from graphveil.series.counting import (
 from graphveil.series.planner import plan
 from graphveil.series.terms import SeriesTerms
 from graphveil.statistics.statistic import statistic
+from small_sequences import Growth, growths
 
 WIDE, NARROW = DegreeBound(9), DegreeBound(2)
 
@@ -126,3 +131,15 @@ def test_the_first_step_that_breaks_a_promise_is_found(steps: int) -> None:
             assert found == (None if breaks == steps else breaks)
             assert set(engine.started) == {(WIDE, after)}
             assert len(engine.started) <= 1 + (steps - since).bit_length()
+
+
+@given(st.booleans().flatmap(lambda way: growths(directed=way, late=True)), st.data())
+def test_thresholds_that_come_late_count_what_their_projections_do(
+    growth: Growth, data: st.DataObject
+) -> None:
+    sequence, bound, edges = growth.sequence(), FollowingBound(10), statistic("edges")
+    counted, engine = ThresholdCounts(LocalEngine(), sequence, edges, bound), LocalEngine()
+    asked = [(step, most) for step in range(sequence.steps) for most in range(1, 7)]
+    for step, threshold in data.draw(st.permutations(asked)):
+        left = engine.project(sequence, bound.at(threshold, directed=sequence.directed))
+        assert counted.total(step, threshold) == engine.count(left, [edges]).totals(edges)[step]

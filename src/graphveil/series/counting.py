@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from graphveil.deferred import np
@@ -68,7 +69,8 @@ class SeriesCounts:
 class ThresholdCounts:
     """Totals after projection to any threshold, for a series that chooses it late; a secret.
 
-    The graph is projected when somebody asks, once for each threshold and all steps.
+    The graph is projected when somebody asks, as far as the step asked for. Once a threshold leaves
+    nothing out anywhere, neither does a larger one.
     """
 
     engine: Engine = field(repr=False)
@@ -76,14 +78,32 @@ class ThresholdCounts:
     statistic: Statistic
     bound: FollowingBound
     _found: dict[int, Counts] = field(default_factory=dict, repr=False)
+    _enough: list[int] = field(default_factory=list, repr=False)  # thresholds that leave all in
 
     def total(self, step: int, threshold: int) -> int:
         """How many links are left at a step if at most so many of each person count."""
-        if threshold not in self._found:
-            bound = self.bound.at(threshold, directed=self.seen.directed)
-            counts = self.engine.count(self.engine.project(self.seen, bound), [self.statistic])
-            self._found[threshold] = counts.totals(self.statistic)
-        return int(self._found[threshold][step])
+        if self._enough and threshold >= min(self._enough):
+            return int(self._all[step])
+        if threshold not in self._found or len(self._found[threshold]) <= step:
+            self._found[threshold] = self._left(self.seen.until(step + 1), threshold)
+        left = int(self._found[threshold][step])
+        if left == self._all[step] and self._leaves_all(threshold):
+            self._enough.append(threshold)
+        return left
+
+    @cached_property
+    def _all(self) -> Counts:
+        return self.engine.count(self.seen, [self.statistic]).totals(self.statistic)
+
+    def _left(self, seen: GraphSequence, threshold: int) -> Counts:
+        bound = self.bound.at(threshold, directed=seen.directed)
+        counts = self.engine.count(self.engine.project(seen, bound), [self.statistic])
+        return counts.totals(self.statistic)
+
+    def _leaves_all(self, threshold: int) -> bool:
+        """Whether nobody has more links at any step; not asked of links in and out together."""
+        bound = self.bound.at(threshold, directed=self.seen.directed)
+        return not self.seen.directed and self.engine.keeps_bound(self.seen, bound)
 
 
 def count_series(

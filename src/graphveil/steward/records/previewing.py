@@ -387,7 +387,8 @@ def rules_met(addition: Addition) -> tuple[RulesMet, ...]:
     }
     known = {said for lines in groups.values() for said in lines}
     others = [line for line in findings.lines() if line not in known and not line.startswith("0 ")]
-    aside = [line for line in others if " set aside: " in line or " they wait until " in line]
+    marks = (" set aside", " waiting", " they wait until ")
+    aside = [line for line in others if any(mark in line for mark in marks)]
     groups["Set aside"] = aside
     groups["To look at"] = [line for line in others if line not in aside]
     return tuple(RulesMet(group, tuple(lines)) for group, lines in groups.items() if lines)

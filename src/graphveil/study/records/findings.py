@@ -129,14 +129,17 @@ class Findings:
 
 
 def _said(left_out: LeftOut, by_column: bool) -> str:
-    """What was set aside and why, with the first few rows, if these have numbers."""
+    """What was set aside or waits, and why, with the first few rows, if these have numbers."""
+    from graphveil.graph.intake.links import UNKNOWN_END
+
     count = len(left_out)
     places = [left_out.table.place(row, left_out.column) for row in range(min(count, _SHOWN))]
     more = ", …" if count > _SHOWN else ""
     named = [each.source + ("" if each.row is None else f" row {each.row}") for each in places]
     aside = counted(count, f"rows of {left_out.kind}")
     seen = f", by the column '{left_out.column}'" if by_column else ""
-    return f"{aside} set aside{seen}: {left_out.rule} ({', '.join(dict.fromkeys(named))}{more})"
+    waits = "waiting" if left_out.rule == UNKNOWN_END else "set aside"
+    return f"{aside} {waits}{seen}: {left_out.rule} ({', '.join(dict.fromkeys(named))}{more})"
 
 
 def no_details() -> pl.DataFrame:

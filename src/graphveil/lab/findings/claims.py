@@ -260,14 +260,13 @@ def summaries(at_one: Mapping[Place, Point], names: Sequence[str]) -> dict[str, 
             f"{note}Worst loss: of the most exposed person, in multiples of ε. ",
             known,
             [name for name in names if name in WRONG_BY_TWO],
-            published=True,
             losses=True,
         ),
         "networks": _by_network(at_one),
     }
     if held_out and known is not at_one:
         title = "Networks on which no constant was chosen: ε = 1"
-        found["held-out"] = _means(title, note, held_out, plain, published=True)
+        found["held-out"] = _means(title, note, held_out, plain)
     return found
 
 
@@ -277,10 +276,9 @@ def _means(
     points: Mapping[Place, Point],
     names: Sequence[str],
     *,
-    published: bool = False,
     losses: bool = False,
 ) -> ResultTable:
-    """Geometric means in both measures; ours after post-processing behind a stroke, or alone."""
+    """Geometric means in both measures, ours after post-processing."""
     statistics = list(dict.fromkeys(place[2] for place in points))
     shown = [name for name in names if name != SENSDIFF and not name.endswith(POST)]
 
@@ -289,15 +287,14 @@ def _means(
             here = [point for place, point in points.items() if place[2] == statistic]
             for absolute in (False, True):
                 means = (ratios(here, each, absolute=absolute) for each in _variants(name))
-                texts = [number(geometric_mean(each)) for each in means]
-                yield _last(texts) if published else _both(texts)
+                yield _last([number(geometric_mean(each)) for each in means])
         if losses:
             yield span(point.rows[name].worst_loss for point in _with(points.values(), name))
 
     columns = [f"{each}: {measure}" for each in statistics for measure in ("relative", "absolute")]
     return ResultTable(
         title,
-        f"{note}{'Ours' if published else 'Behind the stroke, ours'} after post-processing.",
+        f"{note}Ours after post-processing.",
         ("contender", *columns, *(("worst loss",) if losses else ())),
         tuple((name, *cells(name)) for name in shown),
     )

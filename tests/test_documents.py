@@ -11,8 +11,10 @@ import pytest
 
 from commands import ROOT
 from documents import (
+    COMMANDS,
     DOCUMENTS,
     REFERENCE,
+    Help,
     anchors,
     blocks,
     has_session,
@@ -72,6 +74,15 @@ def test_the_county_is_what_its_program_makes(tmp_path: Path) -> None:
 
 def test_the_reference_is_what_the_commands_say() -> None:
     assert words(REFERENCE.read_text()) == words(reference()), "run `python3 tasks.py documents`"
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_reference_names_every_option_of_a_command(name: str) -> None:
+    above, *sections = re.split(r"^## ", REFERENCE.read_text(), flags=re.MULTILINE)[1:]
+    (section,) = (each for each in sections if each.startswith(f"{name}\n"))
+    for option in Help.of(name).options:
+        assert option.key in "".join((section + above).split())
+        assert option.name in section or option.name in ("--json", "--quiet", "--help")
 
 
 def test_the_readme_names_the_two_commands() -> None:

@@ -14,7 +14,9 @@ from __future__ import annotations
 import re
 import shutil
 import sys
-from collections.abc import Callable, Iterator, Sequence
+import textwrap
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,6 +33,11 @@ COMMANDS = (
     "series", "report", "verify", "extend", "hand-over", "adopt", "serve", "formats", "statistics",
     "sensitivity", "count", "audit", "datasets", "generate", "reproduce",
 )  # fmt: skip
+SEVERAL = 3  # commands that share an option, from which on it is explained once
+ABOVE = """## Options of several commands
+
+`--json`, `--quiet` and `--help` belong to every command; each command names which of the others it
+takes."""
 HOME = "/home/steward"  # what documents call the folder of a session
 
 _BLOCK = re.compile(r"^```(console|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -135,11 +142,76 @@ def tidy(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.splitlines()).strip("\n")
 
 
+@dataclass(frozen=True)
+class Option:
+    """An option of a command, as its help shows it."""
+
+    shown: str
+
+    @property
+    def key(self) -> str:
+        """What is said, whatever the layout."""
+        return "".join(self.shown.split())
+
+    @property
+    def name(self) -> str:
+        """How it is written, without its value."""
+        return self.parts[0].split(", ")[-1].split()[0]
+
+    @property
+    def parts(self) -> tuple[str, str]:
+        """The option with its value, and its meaning."""
+        head, *meaning = re.split(r" {2,}|\n\s*", self.shown.strip())
+        return head, " ".join(meaning)
+
+
+@dataclass(frozen=True)
+class Help:
+    """The help of a command: what it does, and its options."""
+
+    name: str
+    about: str
+    options: tuple[Option, ...]
+
+    @classmethod
+    def of(cls, name: str) -> Help:
+        """What a command says of itself."""
+        about, options = tidy(graphveil(name, "--help").out).split("\nOptions:\n")
+        return cls(name, about, tuple(map(Option, re.split(r"\n(?=  -)", options))))
+
+    def page(self, shared: Collection[str], everywhere: Collection[str]) -> str:
+        """Its section of the reference, which names the shared options and explains its own."""
+        own = [each.shown for each in self.options if each.key not in shared]
+        named = [
+            each.name for each in self.options if each.key in shared and each.key not in everywhere
+        ]
+        also = textwrap.fill(
+            f"As above: {', '.join(named)}.", 78, initial_indent="  ", subsequent_indent="  ",
+            break_on_hyphens=False,
+        )  # fmt: skip
+        parts = [*(["Options:", *own] if own else []), *(["", also] if named else [])]
+        said = tidy("\n".join([self.about, *parts]))
+        return f"## {self.name}\n\n```\n{said}\n```"
+
+
 def reference() -> str:
-    """The page of all commands, from their own help."""
+    """The page of all commands, from their own help; what several share is explained once."""
     intro = REFERENCE.read_text().split("\n## ")[0].rstrip()
-    pages = (f"## {name}\n\n```\n{tidy(graphveil(name, '--help').out)}\n```" for name in COMMANDS)
-    return "\n\n".join([intro, *pages]) + "\n"
+    commands = [Help.of(name) for name in COMMANDS]
+    options = [each for command in commands for each in command.options]
+    times = Counter(each.key for each in options)
+    everywhere = {key for key, count in times.items() if count == len(commands)}
+    shared = {each.key: each for each in options if times[each.key] >= SEVERAL}
+    explained = "\n".join(_laid_out(*each.parts) for each in shared.values())
+    pages = (command.page(shared, everywhere) for command in commands)
+    return "\n\n".join([intro, f"{ABOVE}\n\n```\n{explained}\n```", *pages]) + "\n"
+
+
+def _laid_out(head: str, meaning: str) -> str:
+    """An option and its meaning, below each other where the option is long."""
+    lines = textwrap.wrap(meaning, 46, break_on_hyphens=False)
+    first = [f"  {head:<30}{lines.pop(0)}"] if len(head) < 30 else [f"  {head}"]
+    return "\n".join([*first, *(f"{'':32}{line}" for line in lines)])
 
 
 def words(text: str) -> list[str]:

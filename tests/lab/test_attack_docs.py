@@ -24,7 +24,5 @@ def test_the_example_prints_what_the_guide_says(tmp_path: Path) -> None:
 
 
 def test_the_tally_names_every_statistic() -> None:
-    rows = re.findall(
-        r"^\| ([a-z-]+)[^|]*\| (?:undirected|directed|oriented) ", GUIDE, re.MULTILINE
-    )
-    assert set(rows) == set(registered())
+    rows = re.findall(r"^\| ([a-z, -]+) \| (?:undirected|directed) ", GUIDE, re.MULTILINE)
+    assert sorted(", ".join(rows).split(", ")) == sorted(registered())

@@ -151,11 +151,8 @@ def test_directed_components(inward: int, outward: int) -> None:
     sources = [f"u{i}" for i in range(inward)]
     targets = [f"w{i}" for i in range(outward)]
     linked = [*((u, STAR) for u in sources), *((STAR, w) for w in targets)]
-    if min(inward, outward) > 1:
-        row = [*sources, *targets]
-        between = [(a, f"{a} {b}", b) for a, b in pairwise(row)]
-    else:
-        between = [(targets[0], "x", sources[0])]
+    row = [(a, f"{a} {b}", b) for a, b in pairwise([*targets, *sources])]
+    between = row if min(inward, outward) > 1 else [row[outward - 1]]
     joined = [edge for a, x, b in between for edge in ((a, x), (x, b))]
     steps: list[Step] = [([STAR], []), ([*sources, *targets], [*linked])]
     steps.append(([x for _, x, _ in between], [*joined]))
@@ -204,9 +201,10 @@ def test_directed_clusters(inward: int, outward: int, k: int) -> None:
     )
     linked[1].extend([*((u, STAR) for u in sources), *((STAR, w) for w in targets)])
     ends = [f"{node}+{k - 1}" for node in [*targets, *sources]]
-    row = list(pairwise(ends))
-    tied = row if min(inward, outward) > 1 else [row[outward - 1]]
-    steps: list[Step] = [([STAR], []), linked, grown, ([], [*tied])]
+    row = [(a, f"{a} {b}", b) for a, b in pairwise(ends)]
+    between = row if min(inward, outward) > 1 else [row[outward - 1]]
+    tied = [edge for a, z, b in between for edge in ((a, z), (z, b))]
+    steps: list[Step] = [([STAR], []), linked, grown, ([z for _, z, _ in between], [*tied])]
     in_clusters(InOutBound(inward, outward, True), steps, k)
 
 

@@ -16,7 +16,6 @@ from graphveil.lab.candidates.comparison import (
     COMPOSE,
     FOLLOWING,
     GUESSED,
-    HUBS,
     OURS,
     POST,
     PROJECTION,
@@ -260,7 +259,7 @@ def summaries(at_one: Mapping[Place, Point], names: Sequence[str]) -> dict[str, 
             "Parameters that are wrong by two: ε = 1",
             f"{note}Worst loss: of the most exposed person, in multiples of ε. ",
             known,
-            [name for name in names if name in (HUBS, SHAPED, GUESSED, *WRONG_BY_TWO)],
+            [name for name in names if name in WRONG_BY_TWO],
             losses=True,
         ),
         "networks": _by_network(at_one),
@@ -279,7 +278,7 @@ def _means(
     *,
     losses: bool = False,
 ) -> ResultTable:
-    """Geometric means in both measures; behind the stroke, ours after post-processing."""
+    """Geometric means in both measures, ours after post-processing."""
     statistics = list(dict.fromkeys(place[2] for place in points))
     shown = [name for name in names if name != SENSDIFF and not name.endswith(POST)]
 
@@ -288,14 +287,14 @@ def _means(
             here = [point for place, point in points.items() if place[2] == statistic]
             for absolute in (False, True):
                 means = (ratios(here, each, absolute=absolute) for each in _variants(name))
-                yield _both(number(geometric_mean(each)) for each in means)
+                yield _last([number(geometric_mean(each)) for each in means])
         if losses:
             yield span(point.rows[name].worst_loss for point in _with(points.values(), name))
 
     columns = [f"{each}: {measure}" for each in statistics for measure in ("relative", "absolute")]
     return ResultTable(
         title,
-        f"{note}Behind the stroke, ours after post-processing.",
+        f"{note}Ours after post-processing.",
         ("contender", *columns, *(("worst loss",) if losses else ())),
         tuple((name, *cells(name)) for name in shown),
     )
@@ -348,6 +347,11 @@ def beaten(here: Iterable[Point], name: str) -> str:
 
 def _variants(name: str) -> tuple[str, str]:
     return name, name + POST
+
+
+def _last(texts: Sequence[str]) -> str:
+    """The post-processed one; the other where there is none."""
+    return next((text for text in reversed(texts) if text != NONE), NONE)
 
 
 def _both(texts: Iterable[str]) -> str:

@@ -21,6 +21,7 @@ from documents import (
     play,
     reference,
     settled,
+    shortened,
     words,
 )
 
@@ -48,6 +49,14 @@ def test_python_in_documents_runs(tmp_path: Path) -> None:
         cwd=ROOT, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert finished.returncode == 0, finished.stderr
+
+
+def test_a_document_may_leave_out_lines_in_the_middle_of_an_output() -> None:
+    printed = "one\ntwo\nthree\nfour"
+    assert shortened(printed, "1\n…\n4") == "one\n…\nfour"
+    assert shortened(printed, "1\n2\n…") == "one\ntwo\n…"
+    assert shortened(printed, "1\n2") == printed
+    assert shortened(printed, "1\n2\n…\n3\n4") == printed, "nothing is left out"
 
 
 @pytest.mark.parametrize("path", DOCUMENTS, ids=lambda path: path.name)

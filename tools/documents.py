@@ -6,7 +6,8 @@ The tables of figures that are simulated are written by the same task.
 
 The commands of one document are one session: they share a folder, which holds the examples, and
 run in the order in which they stand there. Chance stands still, and so does the clock, which a
-document can set by ``<!-- clock: 2022-01-17 -->``.
+document can set by ``<!-- clock: 2022-01-17 -->``. Of a long output a document may show the first
+and the last lines alone, with a line ``…`` for those between.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ ABOVE = """## Options of several commands
 `--json`, `--quiet` and `--help` belong to every command; each command names which of the others it
 takes."""
 HOME = "/home/steward"  # what documents call the folder of a session
+GAP = "…"  # the line of a document that stands for lines of an output
 
 _BLOCK = re.compile(r"^```(console|python)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 _BLOCK_OR_CLOCK = re.compile(
@@ -92,8 +94,9 @@ def play(path: Path) -> list[Played]:
     played: list[Played] = []
 
     def note(session: Session, found: re.Match[str]) -> str:
-        printed = session.printed(found["command"])
-        played.append(Played(found["command"], tidy(found["output"]), printed))
+        shown = tidy(found["output"])
+        printed = shortened(session.printed(found["command"]), shown)
+        played.append(Played(found["command"], shown, printed))
         return found[0]
 
     with session(path) as running:
@@ -119,7 +122,8 @@ def refreshed(path: Path, running: Session) -> str:
     """A document with the output that its commands have in a fresh session."""
 
     def renew(session: Session, found: re.Match[str]) -> str:
-        return f"$ {found['command']}\n{session.printed(found['command'])}\n"
+        printed = shortened(session.printed(found["command"]), tidy(found["output"]))
+        return f"$ {found['command']}\n{printed}\n"
 
     return _through(path, running, renew)
 
@@ -135,6 +139,16 @@ def _through(path: Path, running: Session, each: Callable[[Session, re.Match[str
         return f"```console\n{_COMMAND.sub(lambda shown: each(running, shown), found[2])}```"
 
     return _BLOCK_OR_CLOCK.sub(block, path.read_text())
+
+
+def shortened(printed: str, shown: str) -> str:
+    """An output with as many first and last lines as a document shows around its gap."""
+    lines, every = shown.splitlines(), printed.splitlines()
+    if GAP not in lines:
+        return printed
+    first = lines.index(GAP)
+    last = len(every) - (len(lines) - first - 1)
+    return "\n".join([*every[:first], GAP, *every[last:]]) if first < last else printed
 
 
 def tidy(text: str) -> str:

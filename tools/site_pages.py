@@ -23,6 +23,7 @@ PAGES = (
     "examples/r/read_study.R",
     "examples/r/run_study.R",
     "examples/study.ipynb",
+    "src/graphveil/report/card.schema.json",
     "src/graphveil/report/ledger.schema.json",
     "packaging/Dockerfile",
     "packaging/compose.yml",

@@ -106,15 +106,19 @@ def test_a_card_is_there_before_the_first_release() -> None:
     assert found["post_processing"]["done"] == []
 
 
-def _keys(schema: dict[str, Any]) -> set[str]:
+def _unexplained(schema: dict[str, Any]) -> set[str]:
     named = schema.get("properties", {})
     below = [*named.values(), *([schema["items"]] if "items" in schema else [])]
-    return set(named).union(*(_keys(each) for each in below))
+    missing = {key for key, each in named.items() if not each.get("description")}
+    return missing.union(*(_unexplained(each) for each in below))
 
 
-def test_the_document_explains_every_key() -> None:
+def test_the_schema_explains_every_key_and_the_document_every_part() -> None:
+    assert _unexplained(SCHEMA) == set()
+    assert _unexplained({"properties": {"a": {"items": {"properties": {"b": {}}}}}}) == {"a", "b"}
     explained = set(re.findall(r"`([a-z_0-9]+)`", DOCUMENT))
-    assert _keys(SCHEMA) <= explained, _keys(SCHEMA) - explained
+    assert set(SCHEMA["properties"]) <= explained, set(SCHEMA["properties"]) - explained
+    assert "(../src/graphveil/report/card.schema.json)" in DOCUMENT
 
 
 def test_the_document_shows_the_program_of_the_page() -> None:

@@ -36,7 +36,7 @@ def test_every_field_is_filled_and_yaml_gives_it_back() -> None:
 
 def test_the_document_says_where_each_field_comes_from() -> None:
     for path, (source, _) in FIELDS.items():
-        row = next(line for line in DOCUMENT.splitlines() if line.startswith(f"| `{path}` |"))
+        row = next(line for line in DOCUMENT.splitlines() if f"`{path}`" in line)
         assert source in row
 
 

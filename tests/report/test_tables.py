@@ -76,12 +76,12 @@ def test_the_page_shows_the_dictionary() -> None:
         assert f'<a href="{table.file}" download>' in text
 
 
-def test_the_document_shows_the_dictionary() -> None:
+def test_the_document_shows_what_the_dictionary_says_of_releases() -> None:
     for entry in dictionary(PART):
-        if entry.file == "dictionary.csv":
-            assert f"`{entry.column}`" in DOCUMENT
-            continue
-        assert f"| `{entry.column}` | {entry.type} | {entry.empty} | {entry.meaning} |" in DOCUMENT
+        assert f"`{entry.file}`" in DOCUMENT
+        if entry.file == "releases.csv":
+            assert f"| `{entry.column}` | {entry.meaning}" in DOCUMENT
+            assert entry.empty == NEVER or f"empty {entry.empty})" in DOCUMENT
 
 
 def test_a_column_without_a_meaning_cannot_be_published() -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pkgutil import iter_modules
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from graphveil.errors import MissingPlugInError, ParameterError, nearest_name
 
@@ -134,9 +134,15 @@ class Registry(Generic[Member]):
 @cache
 def _offered(group: str) -> dict[str, EntryPoint]:
     """What other distributions offer, by name; a name that is not theirs is left out."""
+    return {each.name: each for each in _announced().select(group=group) if _is_its_own(each)}
+
+
+@cache
+def _announced() -> Any:
+    """Every entry point: a look into all installed distributions, so once in a process."""
     from importlib.metadata import entry_points
 
-    return {each.name: each for each in entry_points(group=group) if _is_its_own(each)}
+    return entry_points()  # one of two classes, by the version of Python; both can select
 
 
 def _is_its_own(entry: EntryPoint) -> bool:

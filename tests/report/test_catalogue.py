@@ -11,7 +11,7 @@ from typing import Any
 import frictionless
 import pytest
 
-from graphveil.report import artefacts
+from graphveil.report.artefacts import artefacts
 from graphveil.study.public.public_part import PublicPart
 from public_parts import promise, published
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from browser import opened_page
-from graphveil.report import write
+from graphveil.report.artefacts import write
 from public_parts import promise, published, write_part
 from required import require_browser
 

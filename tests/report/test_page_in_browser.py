@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from browser import opened_page
-from graphveil.report import write
+from graphveil.report.artefacts import write
 from public_parts import promise, published, write_part
 from required import require_browser
 

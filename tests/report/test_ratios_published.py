@@ -15,7 +15,7 @@ import pytest
 from graphveil import Study
 from graphveil.errors import GraphveilError, IntegrityError, StudyError
 from graphveil.graph.promises import DegreeBound
-from graphveil.report import artefacts
+from graphveil.report.artefacts import artefacts
 from graphveil.report.estimates import revisions
 from graphveil.report.ratios import ANYTHING, NOTHING, all_ratios
 from graphveil.series.ratios import Number, named_places

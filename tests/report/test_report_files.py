@@ -15,7 +15,7 @@ import pytest
 
 from commands import ROOT
 from graphveil.errors import IntegrityError, StorageError
-from graphveil.report import artefacts, write
+from graphveil.report.artefacts import artefacts, write
 from graphveil.report.charts import description, drawing
 from graphveil.report.losses import certainties, chance, factor
 from graphveil.report.news import reading
@@ -66,7 +66,7 @@ def test_the_same_public_part_gives_the_same_bytes(public: Path, files: tuple[Pa
     for path in files:
         path.unlink()
     again = (
-        "import sys; from pathlib import Path; from graphveil.report import write; "
+        "import sys; from pathlib import Path; from graphveil.report.artefacts import write; "
         "write(Path(sys.argv[1])); write(Path(sys.argv[1]))"
     )
     subprocess.run([sys.executable, "-c", again, str(public)], cwd=ROOT, check=True)

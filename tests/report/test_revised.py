@@ -17,7 +17,7 @@ from graphveil.errors import IntegrityError
 from graphveil.graph.promises import DegreeBound
 from graphveil.lab.simulation import simulate
 from graphveil.mechanisms.planning.intervals import half_widths
-from graphveil.report import artefacts
+from graphveil.report.artefacts import artefacts
 from graphveil.report.estimates import around, of_series, revisions, with_estimates
 from graphveil.series.planner import plan
 from graphveil.series.revising import revised

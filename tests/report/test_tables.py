@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import pytest
 
 from commands import ROOT
-from graphveil.report import artefacts
+from graphveil.report.artefacts import artefacts
 from graphveil.report.page import page
 from graphveil.report.public_tables import TABLES, dictionary, tables_of
 from graphveil.report.releases import as_frame

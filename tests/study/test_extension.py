@@ -15,7 +15,7 @@ import pytest
 from graphveil.errors import BudgetError, GraphveilError, IntegrityError, ParameterError, StudyError
 from graphveil.mechanisms.planning.plan import Plan
 from graphveil.records import from_rows
-from graphveil.report import artefacts
+from graphveil.report.artefacts import artefacts
 from graphveil.study import Promise, StoredStudy
 from graphveil.study.custody.machine import Machine
 from graphveil.study.custody.witness import WitnessVerdict

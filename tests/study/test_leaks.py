@@ -16,12 +16,12 @@ import pytest
 import sqlalchemy as sa
 
 from commands import graphveil
-from graphveil import report
 from graphveil.errors import BoundError, GraphveilError
 from graphveil.graph.intake.records import Records
 from graphveil.graph.intake.resolving import resolve
 from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.records import from_rows
+from graphveil.report.artefacts import write
 from graphveil.study import StoredStudy, publishing
 from graphveil.study.records.local import batches, segments
 from graphveil.study.records.record_store import AddOptions
@@ -101,7 +101,7 @@ def test_the_canaries_are_counted(root: Path) -> None:
 @pytest.mark.usefixtures("noise")
 def test_no_public_file_holds_a_canary(root: Path) -> None:
     study = published(root)
-    report.write(study.folder.public)
+    write(study.folder.public)
     found = files(study.folder.public)
     assert {"ledger.jsonl", "report.html", "card.json", "releases.csv"} < {
         path.name for path in found
@@ -148,7 +148,7 @@ def test_a_whole_life_logs_and_prints_nothing_of_it(
         study = published(root)
         study.add(from_rows([(f"{CANARY}-0-1", 1)]), AddOptions(complete=True))
         study.withdraw(study.ledger().batches[-1].number)
-        report.write(study.folder.public)
+        write(study.folder.public)
     assert strangers(everything_logged.text) == []
     assert strangers("\n".join(str(each.message) for each in warned)) == []
     printed = capfd.readouterr()

@@ -25,7 +25,7 @@ from graphveil.mechanisms.mechanism import Measured, registered
 from graphveil.noise.laws import Law
 from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.records import from_rows
-from graphveil.report import artefacts
+from graphveil.report.artefacts import artefacts
 from graphveil.study import StoredStudy
 from graphveil.study.custody.machine import Machine
 from graphveil.study.custody.witness import WitnessVerdict

@@ -126,7 +126,7 @@ def _consistency(public: Path, part: PublicPart) -> str:
 
 def _artefacts(public: Path, rows: Sequence[PublicRow]) -> str:
     """Refuse a file that is not what the report makes of the public part, now or before."""
-    from graphveil.report import artefacts
+    from graphveil.report.artefacts import artefacts
     from graphveil.study.public.public_part import PublicPart, Unfinished
 
     part = PublicPart.of(rows)
@@ -187,7 +187,7 @@ class _Reports:
 
     def _made_before(self) -> Iterator[dict[str, Artefact]]:
         """Earlier reports: first the one that the page is of, then the newest before."""
-        from graphveil.report import artefacts
+        from graphveil.report.artefacts import artefacts
         from graphveil.study.public.public_part import PublicPart
 
         ends = _ends_of_commands(self._rows)

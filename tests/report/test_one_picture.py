@@ -165,7 +165,7 @@ def divided(tmp_path_factory: pytest.TempPathFactory) -> PublicPart:
     (place / "people.csv").write_text("node,time,region\n" + "".join(people))
     links = [f"p{n},p{n + 1}\n" for n in range(119) if n % 5]
     (place / "links.csv").write_text("source,target\n" + "".join(links))
-    study.add(place / "people.csv", place / "links.csv", groups={"region": "region"})
+    study.add(place / "people.csv", place / "links.csv", groups={"region": "region"}, yes=True)
     study.publish(through="2004")
     return with_estimates(PublicPart.read(place / "study" / "public"))
 

@@ -16,13 +16,14 @@ import xlsxwriter
 
 from commands import graphveil
 from graphveil import Study
-from graphveil.errors import GraphveilError, ParameterError, StudyError
+from graphveil.errors import GraphveilError, ParameterError, StudyError, UnconfirmedError
 from graphveil.graph.intake.records import Records
 from graphveil.records import from_frames, from_rows
 from graphveil.steward.reporting import write_report
 from graphveil.study import Promise, StoredStudy
 from graphveil.study.promise_entries import SeriesPromise
 from graphveil.study.public.public_part import PublicPart
+from graphveil.study.records.record_store import AddOptions
 from graphveil.study.verification import verify
 from steward import run, run_json
 from studies import YEARS, freeze_noise, promise
@@ -30,6 +31,7 @@ from studies import YEARS, freeze_noise, promise
 REGIONS = ["North", "south ", "N", "", "Mars", "East", None, "North"]
 LINKS = [("P0", "P1"), ("P1", "P2"), ("P0", "P2"), ("P3", "P4"), ("P4", "P5"), ("P6", "P1")]
 GROUPS = {"region": {"labels": ["North", "South", "East"], "same": {"N": "North"}}}
+AGREED = AddOptions(yes=True)
 SERIES: list[dict[str, Any]] = [
     {"name": "people", "statistic": "nodes", "parameters": {"by": "region"}, "epsilon": "1/8"},
     {"name": "links", "statistic": "edges", "parameters": {"by": "region"}, "epsilon": "1/8"},
@@ -63,7 +65,7 @@ def grouped(**changed: Any) -> Promise:
 
 def opened(root: Path, **changed: Any) -> StoredStudy:
     study = StoredStudy.create(root, grouped(**changed))
-    study.add(people())
+    study.add(people(), AGREED)  # somebody's region is on no list
     return study
 
 
@@ -149,7 +151,7 @@ def test_neighbours_read_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     nodes = replace(rest.nodes, frame=rest.nodes.frame.filter(pl.col("node") != "P2"))
     links = pl.col("source").eq("P2") | pl.col("target").eq("P2")
     edges = replace(rest.edges, frame=rest.edges.frame.filter(~links))
-    fewer.add(replace(rest, nodes=nodes, edges=edges))
+    fewer.add(replace(rest, nodes=nodes, edges=edges), AGREED)
     fewer.publish(3, early=True)
     one, other = (cells(each, "people", 3) for each in (whole, fewer))
     assert {cell: one[cell] - other[cell] for cell in one} == {
@@ -241,6 +243,32 @@ def test_labels_of_a_group_that_the_study_has_not_are_refused(tmp_path: Path) ->
         study.add(people())
 
 
+MAPPED = GROUPS | {"region": GROUPS["region"] | {"same": {"N": "North", "Mars": "other"}}}
+
+
+def test_labels_on_no_list_are_shown_privately_and_many_of_them_stop_the_first_files(
+    tmp_path: Path,
+) -> None:
+    """Files that write N for North would otherwise turn everybody into `other`, silently."""
+    study = StoredStudy.create(tmp_path / "study", grouped())
+    few = people([*REGIONS[:4], "North", "East", None, "Mars"])
+    with pytest.raises(UnconfirmedError, match=r"region.*not on its list.*other.*same") as stopped:
+        study.add(few)
+    assert len(str(stopped.value)) < 300
+    assert "Mars" not in str(stopped.value)
+    assert not study.ledger().is_open
+    found = study.add(few, AGREED).findings
+    assert found.unlisted == (("region", 1, ("Mars",)),)
+    assert "1 row whose region is not on its list: counted as other ('Mars')" in found.lines()
+    assert study.add(few).findings.doubt == "", "the lists are fixed"
+
+
+def test_what_is_said_to_be_other_is_on_the_list(tmp_path: Path) -> None:
+    study = StoredStudy.create(tmp_path / "study", grouped(groups=MAPPED))
+    found = study.add(people([*REGIONS[:6], "Other ", None])).findings
+    assert (found.unlisted, found.doubt) == ((), "")
+
+
 def test_links_alone_need_no_labels(tmp_path: Path) -> None:
     study = opened(tmp_path / "study")
     study.add(from_rows([], [("P0", "P5")]))
@@ -293,7 +321,7 @@ def test_python_frames_have_columns_of_groups(tmp_path: Path) -> None:
     for number, region in enumerate(REGIONS):
         graph.add_node(f"P{number}", time=2001 + number // 2, county=region, years=10.0 * number)
     graph.add_edges_from(LINKS)
-    study.add(graph, groups={"region": "county", "age": "years"})
+    study.add(graph, groups={"region": "county", "age": "years"}, yes=True)
     study.publish(through="2004")
     frame = study.frame("edges-by-region")
     assert {"region", "region_2", "age"} <= set(frame.columns)
@@ -336,7 +364,7 @@ def test_from_a_workbook_to_a_page_by_command(tmp_path: Path) -> None:
     root = drafted(tmp_path / "study", "--expected", "links=1200")
     book = workbook(tmp_path / "book.xlsx")
     read = ("--id", "ID", "--time", "Seen", "--group", "region=County")
-    run("add", root, f"{book}#People", f"{book}#Links", *read)
+    run("add", root, f"{book}#People", f"{book}#Links", *read, "--yes")
     published = run_json("publish", root, "--through", YEARS[-1])
     cells_of_links = [row for row in published["releases"] if row["series"] == "links"]
     assert {"region": "North", "region_2": "South"}.items() <= cells_of_links[1].items()
@@ -345,7 +373,7 @@ def test_from_a_workbook_to_a_page_by_command(tmp_path: Path) -> None:
     stated = next(each["expected"] for each in card["series"] if "expected" in each)
     assert (stated["size"], stated["largest"]) == (1200, 267)
     again = run("add", root, f"{book}#People", f"{book}#Links", "--dry-run")  # read as before
-    assert "region" not in again.err
+    assert "says nothing about region" not in again.err
     assert run("verify", root).code == 0
 
 
@@ -377,7 +405,7 @@ def test_a_group_that_cannot_be_read_is_refused_and_nothing_is_lost(
     assert refused.code
     assert problem in refused.err
     assert len(refused.err) < 400
-    run("add", root, *read, "region=County")
+    run("add", root, *read, "region=County", "--yes")
 
 
 def test_a_file_of_several_without_the_column_is_told(tmp_path: Path) -> None:

@@ -409,6 +409,9 @@ def test_a_column_of_labels_is_chosen_beside_its_public_list(
     assert "person date region P0 2001 North P1 2001 Mars" in said
     page = visitor.get(f"/study/{study.key}/records").text
     assert "<option selected>County</option>" in page
+    assert "not on its list" in said  # half of the rows: it asks first
+    assert "Kept as batch" not in keep(visitor, study)
+    look(visitor, study, **{"grouped": "region", "group-region": "County", "yes": "yes"})
     assert "Kept as batch" in keep(visitor, study)
 
 

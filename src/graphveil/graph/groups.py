@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from math import prod
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from graphveil.deferred import np
 from graphveil.errors import ParameterError
@@ -28,6 +28,7 @@ OTHER, UNKNOWN = "other", "unknown"
 MOST_CELLS = 200  # of one series
 MOST_STRATA = 2**31 - 1  # what fits into one integer per person
 LONGEST_LABEL = 60
+SHOWN_LABELS = 5  # that are not on a list
 SECOND = "_2"  # the column of the other end of a link ends with it
 # Columns of the public tables, which a group must not be called after.
 RESERVED = frozenset((
@@ -51,6 +52,20 @@ GROUP = "group "  # columns of labels among records begin with it
 def column_of(group: str) -> str:
     """What the column of a group is called among records."""
     return f"{GROUP}{group}"
+
+
+class Unlisted(NamedTuple):
+    """What rows say about a group that is not on its list, so that it counts as `other`; a secret.
+
+    Attributes:
+        group: its name.
+        rows: how many say such a thing.
+        texts: the most frequent ones.
+    """
+
+    group: str
+    rows: int
+    texts: tuple[str, ...]
 
 
 @dataclass(frozen=True)
@@ -140,6 +155,21 @@ class Group:
         if self.cuts:
             found = found.fill_null(self._between(texts))
         return found.fill_null(other).to_numpy()
+
+    def unlisted(self, values: pl.Series, cells: Strata) -> Unlisted:
+        """Which rows say what is not on the list, and their most frequent texts; a secret.
+
+        Args:
+            values: what the rows say.
+            cells: the place in `cells` that each row was given.
+        """
+        import polars as pl
+
+        found = values.filter(pl.Series(cells == len(self.labels))).cast(pl.String)
+        meant = [OTHER, *(written for written, label in self.same if label == OTHER)]
+        found = found.filter(~_plain_texts(found).is_in([_plain(each) for each in meant]))
+        texts = found.value_counts(name="rows").sort("rows", found.name, descending=[True, False])
+        return Unlisted(self.name, len(found), tuple(texts[found.name].head(SHOWN_LABELS)))
 
     def _between(self, texts: pl.Series) -> pl.Series:
         """Between which cut points a number lies; null of what is below them, or none."""

@@ -16,6 +16,7 @@ from graphveil.graph.thresholds import (
     ForestBound,
     WholeNetwork,
 )
+from graphveil.statistics.breakdown import Breakdown
 from graphveil.statistics.edges import Edges
 from graphveil.statistics.recent import RecentStatistic
 from graphveil.statistics.sensitivity import PARTS, PROOFS, Sensitivity
@@ -191,6 +192,12 @@ def _following_sensitivity(statistic: Statistic, bound: FollowingBound) -> Sensi
 
 def require_no_bound(statistic: Statistic, *, directed: bool) -> None:
     """Refuse a statistic whose change by one person nothing limits but a promise."""
+    if statistic.needs_bound and isinstance(statistic, Breakdown):
+        raise ParameterError(
+            "bound",
+            f"{statistic.name} by groups needs one: a projection can move others' links",
+            hint="Promise one, or publish the number without `by`.",
+        )
     if statistic.needs_bound:
         others = projectable(directed=directed)
         raise ParameterError(

@@ -19,8 +19,7 @@ HINTS = {
     "clone": "Go on with the original, or run `graphveil hand-over FOLDER --to {code}` there in a "
     "terminal before it is copied; if that is impossible, see “Safekeeping”.",
     "columns": "Check its spelling; the columns of a file are listed below it.",
-    "confirm": "To add the rest all the same, mark “Add the rest, although many rows are set "
-    "aside”.",
+    "confirm": "If that is right, mark “Add the rest all the same”.",
     "copy": "If it moved, run `graphveil hand-over FOLDER --to {code}` in a terminal where it was, "
     "and copy it again; if that is impossible, see “Safekeeping”.",
     "create": "Choose its folder, or make a new study.",
@@ -54,6 +53,8 @@ HINTS = {
     "machine-code": "Run `graphveil hand-over` in a terminal of the other machine: it shows the "
     "code.",
     "master": "`graphveil publish --master local[2]` needs no cluster.",
+    "map-labels": "In the study file, below [groups.{group}], say what the files write for a "
+    'label: same = {{"N" = "North"}}.',
     "name-columns": "Name the columns: “Person”, or “One end of a link” and “Other end of a link”.",
     "name-distance": "Name it under “Distance”.",
     "name-ends": "“One end of a link” may be {source}, “Other end of a link” {target}.",

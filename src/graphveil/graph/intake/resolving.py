@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from graphveil.calendar.times import values_of
 from graphveil.errors import InputError, Place, RecordError
-from graphveil.graph.groups import GROUP, NO_GROUPS, Groups, column_of
+from graphveil.graph.groups import GROUP, NO_GROUPS, Groups, Unlisted, column_of
 from graphveil.graph.intake.identity import (
     IdIndex,
     clean_ids,
@@ -61,6 +61,7 @@ class Resolved:
             if they are all.
         edge_rows: which rows the edges are, likewise.
         relabelled: how many people have two labels of one group in different rows.
+        unlisted: what rows say that is not on the list of a group.
     """
 
     nodes: Table = field(repr=False)
@@ -75,6 +76,7 @@ class Resolved:
     node_rows: Rows | None = field(default=None, repr=False)
     edge_rows: Rows | None = field(default=None, repr=False)
     relabelled: int = field(default=0, repr=False)
+    unlisted: tuple[Unlisted, ...] = field(default=(), repr=False)
 
     def without(self, nodes: Mask, edges: Mask) -> Resolved:
         """The other rows, with their original places."""
@@ -127,8 +129,8 @@ def resolve(
     records.edges.require_sound()
     people = persons(records.nodes, ("node",), rules)
     step, folded = dated(records.nodes, calendar, beyond)
-    labelled, relabelled = _strata(records.nodes, people.columns[0], groups)
-    nodes = of_one_time_each(_table(records.nodes, *people.columns, step, *labelled), rules)
+    labels = labels_of(records.nodes, people.columns[0], groups)
+    nodes = of_one_time_each(_table(records.nodes, *people.columns, step, *labels.strata), rules)
     ends = persons(records.edges, ("source", "target"), rules)
     own, _ = dated(records.edges, calendar, beyond)
     return Resolved(
@@ -137,12 +139,24 @@ def resolve(
         trimmed_ids=people.trimmed + ends.trimmed,
         respelled_ids=people.respelled + ends.respelled,
         folded_nodes=folded,
-        relabelled=relabelled,
+        relabelled=labels.relabelled,
+        unlisted=labels.unlisted,
     )
 
 
-def _strata(nodes: Table, people: pl.Series, groups: Groups) -> tuple[list[pl.Series], int]:
-    """The labels of each row's person as one number, and how many people state two labels.
+class Labels(NamedTuple):
+    """The labels of each row's person as one number, if a study has groups.
+
+    And how many people state two labels, and what is on no list.
+    """
+
+    strata: list[pl.Series]
+    relabelled: int
+    unlisted: tuple[Unlisted, ...]
+
+
+def labels_of(nodes: Table, people: pl.Series, groups: Groups) -> Labels:
+    """The labels that rows state.
 
     Of several labels that rows of one person state, the one that comes first in the public list
     counts, so that neither the order of rows nor anybody else decides; `unknown` comes last.
@@ -151,13 +165,15 @@ def _strata(nodes: Table, people: pl.Series, groups: Groups) -> tuple[list[pl.Se
 
     require_labels(nodes, groups)
     if not groups:
-        return [], 0
-    frame = pl.DataFrame({"node": people})
+        return Labels([], 0, ())
+    frame, unlisted = pl.DataFrame({"node": people}), []
     for group in groups.members:
         column = column_of(group.name)
         none = pl.repeat(None, len(frame), dtype=pl.String, eager=True)  # where there are no rows
         said = nodes.frame[column] if column in nodes.frame.columns else none
-        frame = frame.with_columns(pl.Series(group.name, group.cells_of(said)))
+        cells = group.cells_of(said)
+        unlisted.append(group.unlisted(said, cells))
+        frame = frame.with_columns(pl.Series(group.name, cells))
     first = frame.select(pl.col(each.name).min().over("node") for each in groups.members)
     known = [len(each.cells) - 1 for each in groups.members]
     differs = pl.any_horizontal(
@@ -166,7 +182,8 @@ def _strata(nodes: Table, people: pl.Series, groups: Groups) -> tuple[list[pl.Se
     )
     relabelled = frame.filter(differs)["node"].n_unique()
     strata = groups.strata([first[each.name].to_numpy() for each in groups.members])
-    return [pl.Series("stratum", strata)], relabelled
+    found = tuple(each for each in unlisted if each.rows)
+    return Labels([pl.Series("stratum", strata)], relabelled, found)
 
 
 def require_labels(nodes: Table, groups: Groups) -> None:

@@ -95,6 +95,7 @@ class Addition:
             "people_beyond": findings.people_beyond,
             "awaiting": findings.awaiting,
             "doubt": findings.doubt,
+            "unlisted_labels": [each._asdict() for each in findings.unlisted],
             "skipped": [
                 {"kind": each.kind, "column": each.column, "reason": each.rule, "rows": len(each)}
                 for each in findings.skipped

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graphveil.errors import EngineError, InputError, Place, UnconfirmedError
+from graphveil.graph.groups import SHOWN_LABELS
 from graphveil.graph.intake.records import IntakeReport, counted
 from graphveil.graph.promises import DegreeBound, HubBound, InOutBound
 from graphveil.hints import Hint
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from graphveil.backends import Engine
     from graphveil.graph.degrees import FinalDegrees
+    from graphveil.graph.groups import Unlisted
     from graphveil.graph.intake.filtering import LeftOut
     from graphveil.graph.intake.records import Records
     from graphveil.graph.sequence import GraphSequence
@@ -60,6 +62,8 @@ class Findings:
         uncounted: by the limit of a promise or a projection, as people write it, how many links
             are not counted under it; of all that are known. Nothing while the study is a draft.
         links: how many links are known in all.
+        unlisted: what rows say that is not on the list of a group, so that it counts as other.
+        first: whether nobody was known before, so that the lists can still be mended.
     """
 
     intake: IntakeReport = field(repr=False)
@@ -74,6 +78,8 @@ class Findings:
     given: tuple[int, int] | None = field(default=None, repr=False)
     uncounted: Mapping[str, int] = field(default_factory=dict, repr=False)
     links: int = field(default=0, repr=False)
+    unlisted: tuple[Unlisted, ...] = field(default=(), repr=False)
+    first: bool = field(default=False, repr=False)
 
     def lines(self) -> list[str]:
         """One sentence per rule that was met."""
@@ -102,6 +108,10 @@ class Findings:
                 "WARNING: somebody has more links than the study promises; the step in which "
                 "this happens will be refused"
             )
+        for group, rows, texts in self.unlisted:
+            more = ", …" if len(texts) == SHOWN_LABELS else ""
+            rule = f"rows whose {group} is not on its list: counted as other"
+            lines.append(f"{counted(rows, rule)} ({', '.join(map(repr, texts))}{more})")
         if self.awaiting:
             rule = "edges to somebody who is not known yet: they wait until that person comes"
             lines.append(counted(self.awaiting, rule))
@@ -124,6 +134,11 @@ class Findings:
                 place = worst.table.place(0, worst.column)
                 most = f"more than a tenth of the rows of {kind} would be set aside, as"
                 return Hint.joined(f"{most} {place}: {worst.rule}.", worst.hint)
+        for group, rows, _ in self.unlisted if self.first else ():
+            if MOST_SET_ASIDE * self.given[0] < rows:
+                many = f"more than a tenth of the rows of nodes have a {group} that is not on its"
+                hint = Hint("map-labels", group=group)
+                return Hint.joined(f"{many} list, and would count as other.", hint)
         taken = sum(getattr(self.intake, name) for name in _TAKEN)
         return "" if taken else "nothing would be added: the records hold nobody."
 

@@ -256,6 +256,8 @@ def candidate(
         given=rows,
         uncounted=uncounted(stored, engine, grown),
         links=grown.edges,
+        unlisted=given.unlisted,
+        first=not stored.ledger.batches,
     )
     last_step = max(_last_step(grown, given, mentioned), graph.steps)
     pending = Pending.of(given).unknown_to(graph)

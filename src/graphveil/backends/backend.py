@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from graphveil.errors import ParameterError
 from graphveil.graph.promises import Bound
-from graphveil.statistics.change import differences_under, tally_under
-from graphveil.statistics.statistic import Statistic
-from graphveil.statistics.tallies import Counts, DegreeReach, Tally, totals
 
 if TYPE_CHECKING:
     from graphveil.graph.degrees import FinalDegrees
     from graphveil.graph.sequence import GraphSequence
+    from graphveil.statistics.statistic import Statistic
+    from graphveil.statistics.tallies import Counts, DegreeReach, Tally
 
 
 # The result of an engine: exact integers for every step so far, and the state to go on from.
@@ -79,11 +78,15 @@ class ExactCounts:
         """The change at each step: (steps,), or (steps, degrees) for vectors."""
         if statistic not in self.statistics:
             raise ParameterError(statistic.name, "was not among the statistics counted")
+        from graphveil.statistics.change import differences_under, tally_under
+
         answer = self.answers[tally_under(statistic, self.bound)]
         return differences_under(statistic, self.bound, answer.tallied)
 
     def totals(self, statistic: Statistic) -> Counts:
         """The value at each step, or a refusal if it is beyond 64 bits."""
+        from graphveil.statistics.tallies import totals
+
         return totals(self.differences(statistic))
 
 

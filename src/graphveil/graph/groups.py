@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     Strata = NDArray[np.int32]
 
+BY = "by"  # the parameter of a statistic that names groups
 OTHER, UNKNOWN = "other", "unknown"
 MOST_CELLS = 200  # of one series
 MOST_STRATA = 2**31 - 1  # what fits into one integer per person

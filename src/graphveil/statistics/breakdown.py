@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from graphveil.deferred import np
 from graphveil.errors import ParameterError
-from graphveil.graph.groups import MOST_CELLS, SECOND, Axis, Groups
+from graphveil.graph.groups import BY, MOST_CELLS, SECOND, Axis, Groups
 from graphveil.graph.promises import Bound, HubBound
 from graphveil.statistics.relations import Combination, Fact, Known, Relation, zero
 from graphveil.statistics.sensitivity import PROOFS, Measure, Sensitivity, StaticChange
@@ -34,7 +34,7 @@ from graphveil.statistics.tallies import (
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-BY, CELLS = "by", "cells"
+CELLS = "cells"
 PROOF = f"{PROOFS}#breakdowns"
 MOST_DEGREES = 256  # of a statistic by degrees: cells of more are not added up
 ALIKE, MIXED = "alike", "mixed"  # labels of all people of an object

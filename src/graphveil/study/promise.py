@@ -33,14 +33,12 @@ from graphveil.errors import (
     StudyError,
     require_known_format,
 )
-from graphveil.graph.groups import NO_GROUPS
+from graphveil.graph.groups import BY, NO_GROUPS
 from graphveil.graph.intake.rules import RecordRules
 from graphveil.graph.promises import Bound, NoBound
 from graphveil.mechanisms.planning import AUTO
-from graphveil.statistics.breakdown import BY
-from graphveil.statistics.change import sensitivity_under
-from graphveil.statistics.statistic import plug_in
 from graphveil.study.promise_entries import (
+    COMMITTED,
     NO_BOUND,
     Delta,
     Epsilon,
@@ -126,7 +124,6 @@ PROJECTIONS: Final = 2  # the first in which a series may be counted by forests,
 RATIOS: Final = 3  # the first that may have ratios
 GROUPS: Final = 4  # the first in which people have groups
 FORMAT: Final = 5  # the first whose ratios are of cells, or were promised later
-COMMITTED: Final = {"committed": True}  # where a promise was checked, and then entered
 UNIT: Final = "one person with all their links"
 HEADING = """\
 # The promise of a graphveil study. Everything in this file is public.
@@ -192,24 +189,28 @@ class Promise(Part):
         if self.bound is not None and self.directed != (self.bound.degree is None):
             kind = "'inward' and 'outward'" if self.directed else "'degree'"
             raise ValueError(f"the bound of this kind of graph is given by {kind}")
-        for each in self.series:
-            try:
-                self._admits(each)
-            except MissingPlugInError:
-                if info.context != COMMITTED:  # what was committed was checked when it was
-                    raise
-            except ParameterError as error:
-                raise ValueError(f"series '{each.name}': {error}") from error
-        self._require_ratios(committed=info.context == COMMITTED)
-        return self
-
-    def _require_ratios(self, *, committed: bool) -> None:
-        """Each has a name of its own, and divides what can be divided."""
         names = [each.name for each in self.ratios]
         if len(set(names)) < len(names):
             raise ValueError("two ratios have the same name")
+        if info.context != COMMITTED:  # what was committed was checked when it was
+            self._require_series()
+        self._require_ratios(committed=info.context == COMMITTED)
+        return self
+
+    def _require_series(self) -> None:
+        """Each counts what this kind of network has, by a mechanism for it."""
+        for each in self.series:
+            try:
+                self._admits(each)
+            except ParameterError as error:
+                raise ValueError(f"series '{each.name}': {error}") from error
+
+    def _require_ratios(self, *, committed: bool) -> None:
+        """Each divides what can be divided; what the first committed promise has was checked."""
         series = {each.name: each for each in self.series}
         for each in self.ratios:
+            if committed and each.opened is None:
+                continue
             try:
                 each.require_series(series, self.degree_bound)
             except MissingPlugInError:
@@ -220,6 +221,9 @@ class Promise(Part):
                 raise ValueError(f"ratio '{each.name[:LONGEST_NAME]}': {said}") from error
 
     def _admits(self, series: SeriesPromise) -> None:
+        from graphveil.statistics.change import sensitivity_under
+        from graphveil.statistics.statistic import plug_in
+
         counted = series.counted()
         plug_in(series.statistic)  # refuses what no other command would find
         counted.require_domain(directed=self.directed)
@@ -416,7 +420,9 @@ class Promise(Part):
         """The first that has what the study needs."""
         divided = {each.name for each in self.series if BY in each.parameters}
         for each in self.ratios:
-            if each.opened or divided & {number.series for number in each.ratio.numbers}:
+            if each.opened or (
+                divided and divided & {number.series for number in each.ratio.numbers}
+            ):
                 return FORMAT
         if self.groups:
             return GROUPS

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from pydantic import (
     AfterValidator,
@@ -17,13 +17,14 @@ from pydantic import (
     PrivateAttr,
     SkipValidation,
     StringConstraints,
+    ValidationInfo,
     ValidatorFunctionWrapHandler,
     WrapValidator,
     model_validator,
 )
 
 from graphveil.errors import MissingPlugInError, ParameterError
-from graphveil.graph.groups import NO_GROUPS, Group, Groups
+from graphveil.graph.groups import BY, NO_GROUPS, Group, Groups
 from graphveil.graph.promises import Bound, DegreeBound, HubBound, InOutBound
 from graphveil.graph.thresholds import FOLLOW, ProjectionEntry, projection_of, threshold_of
 from graphveil.mechanisms.planning import AUTO
@@ -36,9 +37,14 @@ from graphveil.noise.exact_numbers import (
     exact_epsilon,
     exact_share,
 )
-from graphveil.series.ratios import Place, Ratio, named_places
-from graphveil.statistics.breakdown import BY, breakdown_in, cell_words
-from graphveil.statistics.statistic import Statistic, statistic
+
+if TYPE_CHECKING:
+    from graphveil.series.ratios import Place, Ratio
+    from graphveil.statistics.breakdown import Breakdown
+    from graphveil.statistics.statistic import Statistic
+
+
+COMMITTED: Final = {"committed": True}  # where a promise was checked, and then entered
 
 
 class Part(BaseModel):
@@ -72,7 +78,9 @@ def _name(value: str) -> str:
     return value
 
 
-def _objective(value: str) -> str:
+def _objective(value: str, info: ValidationInfo) -> str:
+    if info.context == COMMITTED:  # it was checked, and is spelled as it should be
+        return value
     from graphveil.mechanisms.factorisations.objectives import objective
 
     return str(objective(value))
@@ -289,16 +297,28 @@ class SeriesPromise(Part):
 
     def counted(self) -> Statistic:
         """The statistic with its parameters."""
+        from graphveil.statistics.statistic import statistic
+
         return statistic(self.statistic, groups=self._groups, **self.parameters)
+
+    def breakdown(self) -> Breakdown | None:
+        """How its numbers are divided by groups; None if they are not."""
+        if BY not in self.parameters:
+            return None
+        from graphveil.statistics.breakdown import breakdown_in
+
+        return breakdown_in(self.counted())
 
     def expected_cells(self) -> dict[str, float]:
         """By cell in words, the size that is expected of it; nothing without labels or a size.
 
         Cells of which nobody expects anything, such as `other`, are left out.
         """
-        divided = breakdown_in(self.counted()) if BY in self.parameters else None
+        divided = self.breakdown()
         if divided is None or self.expected is None:
             return {}
+        from graphveil.statistics.breakdown import cell_words
+
         cells = divided.names(directed=self._directed)
         shares = divided.shares(directed=self._directed)
         pairs = zip(cells, shares, strict=True)
@@ -388,10 +408,14 @@ class RatioPromise(Part):
     @property
     def ratio(self) -> Ratio:
         """What is divided by what."""
+        from graphveil.series.ratios import Ratio
+
         return Ratio.of(self.formula)
 
     def require_series(self, series: Mapping[str, SeriesPromise], bound: Bound) -> None:
         """Refuse a ratio of series that do not exist, or that count different networks."""
+        from graphveil.series.ratios import named_places
+
         windows, projections = set(), set()
         for number in self.ratio.numbers:
             found = series.get(number.series)
@@ -417,6 +441,8 @@ class RatioPromise(Part):
 
 def places_of(counted: Statistic, bound: Bound) -> Sequence[Place]:
     """What each number of a release is about: its cell, and its degree if it has one."""
+    from graphveil.statistics.breakdown import breakdown_in
+
     divided = breakdown_in(counted)
     if divided is not None:
         return divided.places(counted.width(bound.counted))

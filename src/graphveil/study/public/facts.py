@@ -6,18 +6,20 @@ from enum import StrEnum
 from fractions import Fraction
 from functools import cached_property
 from importlib.metadata import version
-from typing import Annotated, Any, ClassVar, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, NamedTuple, TypeVar
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, PlainSerializer, ValidationError
 
 from graphveil import __version__
 from graphveil.errors import IntegrityError
 from graphveil.graph.thresholds import FOLLOW
-from graphveil.mechanisms.following import Answer
 from graphveil.mechanisms.planning.usefulness import Judgement
 from graphveil.noise.exact_numbers import as_text
-from graphveil.statistics.breakdown import BY, Breakdown, breakdown_in
-from graphveil.study.promise_entries import RatioPromise, SeriesPromise
+from graphveil.study.promise_entries import COMMITTED, RatioPromise, SeriesPromise
+
+if TYPE_CHECKING:
+    from graphveil.mechanisms.following import Answer
+    from graphveil.statistics.breakdown import Breakdown
 
 AFTER_PROJECTION = "after-projection"  # the heading of what is proved for every network
 FORESTS = "forests"  # the same for what is counted by forests
@@ -85,8 +87,8 @@ class Fact(BaseModel):
         """The fact of a row, with every part of the right type."""
         try:
             if isinstance(row.fact, str):
-                return cls.model_validate_json(row.fact)
-            return cls.model_validate(row.fact)
+                return cls.model_validate_json(row.fact, context=COMMITTED)
+            return cls.model_validate(row.fact, context=COMMITTED)
         except ValidationError as error:
             flaw = error.errors()[0]
             part = ".".join(str(each) for each in flaw["loc"])
@@ -280,7 +282,7 @@ class SeriesOpened(Fact):
     @property
     def breakdown(self) -> Breakdown | None:
         """How its numbers are divided by groups; None if they are not."""
-        return breakdown_in(self.promise.counted()) if BY in self.parameters else None
+        return self.promise.breakdown()
 
     @cached_property
     def places(self) -> list[tuple[dict[str, str], int | None]]:
@@ -455,6 +457,8 @@ class AnswerFact(Fact):
     @property
     def exactly(self) -> Answer:
         """As the rule takes it."""
+        from graphveil.mechanisms.following import Answer
+
         return Answer(self.threshold, self.scaled)
 
 

@@ -70,8 +70,8 @@ HINTS = IN_A_TERMINAL | {
     "be eight times that.",
     "limit-sheet": "Remove what stands far from the table, save its sheet as CSV, or raise "
     "most_bytes= in ReadingOptions.",
-    "map-labels": "In the study file, below [groups.{group}], say what the files write for a "
-    'label: same = {{"N" = "North"}}.',
+    "map-labels": "dry_run=True shows them. Below [groups.{group}] of the study file, say what "
+    'they mean: same = {{"N" = "North"}}.',
     "name-columns": "Name the columns: id= of people, source= and target= of links.",
     "name-distance": "Name it: distance= in ReadingOptions.",
     "name-ends": "Say source='{source}', target='{target}'.",

@@ -32,8 +32,8 @@ HINTS = IN_A_TERMINAL | {
     "limit-memory": "Split the files, or raise the limit, --limit; memory may be eight times that.",
     "limit-sheet": "Remove what stands far from the table, save its sheet as CSV, or raise "
     "--limit.",
-    "map-labels": "In the study file, below [groups.{group}], say what the files write for a "
-    'label: same = {{"N" = "North"}}.',
+    "map-labels": "--dry-run shows them. Below [groups.{group}] of the study file, say what "
+    'they mean: same = {{"N" = "North"}}.',
     "name-columns": "Name the columns: --id of people, --source and --target of links.",
     "name-distance": "Name it: --distance.",
     "name-ends": "Say --source '{source}' --target '{target}'.",

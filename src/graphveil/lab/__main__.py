@@ -42,10 +42,15 @@ def main(given: list[str] | None = None) -> int:
     return shapes(asked) if asked.shapes else distances(asked)
 
 
+def console() -> Console:
+    """Wide enough for a whole table where it goes into a file."""
+    return Console(width=None if sys.stdout.isatty() else 200)
+
+
 def shapes(asked: argparse.Namespace) -> int:
     """Print what measuring changes costs, and what hubs add; 1 if a claim is broken."""
     found = attack_shapes(chosen(asked.names), moves=10_000 if asked.thorough else 1_000)
-    Console(width=None if sys.stdout.isatty() else 200).print(shape_tally(found))
+    console().print(shape_tally(found))
     return int(any(each.broken for each in found))
 
 
@@ -55,13 +60,13 @@ def distances(asked: argparse.Namespace) -> int:
     if asked.labels:
         members = [*every_labelling(members)]
     attacks = sweep(members, effort=THOROUGH if asked.thorough else QUICK)
-    console = Console()
-    console.print(tally(attacks, every_bound=asked.every_bound))
+    screen = console()
+    screen.print(tally(attacks, every_bound=asked.every_bound))
     for attack in attacks:
         for finding in attack.findings:
             if finding.broken:
-                console.print(f"{attack.statistic}, {attack.bound}, {finding.measure}:")
-                console.print(f"  {finding.found} > {finding.claimed}: {finding.witness}")
+                screen.print(f"{attack.statistic}, {attack.bound}, {finding.measure}:")
+                screen.print(f"  {finding.found} > {finding.claimed}: {finding.witness}")
     return 0 if all(attack.reached for attack in attacks) else 1
 
 

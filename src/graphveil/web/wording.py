@@ -53,8 +53,8 @@ HINTS = {
     "machine-code": "Run `graphveil hand-over` in a terminal of the other machine: it shows the "
     "code.",
     "master": "`graphveil publish --master local[2]` needs no cluster.",
-    "map-labels": "In the study file, below [groups.{group}], say what the files write for a "
-    'label: same = {{"N" = "North"}}.',
+    "map-labels": "They are shown to you alone. Below [groups.{group}] of the study file, say what "
+    'they mean: same = {{"N" = "North"}}.',
     "name-columns": "Name the columns: “Person”, or “One end of a link” and “Other end of a link”.",
     "name-distance": "Name it under “Distance”.",
     "name-ends": "“One end of a link” may be {source}, “Other end of a link” {target}.",

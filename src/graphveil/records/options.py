@@ -9,8 +9,7 @@ from functools import cached_property
 from typing import Literal, TypeAlias, get_args
 
 from graphveil.errors import ParameterError
-from graphveil.records.distances import Threshold
-from graphveil.records.filters import Filter
+from graphveil.records.filters import Filter, Threshold
 
 Undated: TypeAlias = Literal["refuse", "first", "drop"]
 UNDATED: tuple[str, ...] = get_args(Undated)

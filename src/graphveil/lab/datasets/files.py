@@ -15,7 +15,7 @@ from graphveil.calendar.calendar import Calendar
 from graphveil.errors import InputError, Place
 from graphveil.graph.intake.records import Records
 from graphveil.records import ReadingOptions, read_records
-from graphveil.records.containers.databases import is_address
+from graphveil.records.held_tables import is_address
 from graphveil.records.options import DEFAULTS
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from graphveil.graph.intake.records import Records, Table
 from graphveil.lab.datasets.files import SuppliedFile
 from graphveil.records import ReadingOptions, from_rows, read_records
 from graphveil.records.columns import Wanted, match_columns
-from graphveil.records.tables.table_file import read_table
+from graphveil.records.table_file import read_table
 
 if TYPE_CHECKING:
     import polars as pl

@@ -10,13 +10,20 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 from graphveil.hints import Hint
-from graphveil.records.columns import bare, listed, plain
+from graphveil.records.columns import (
+    INFECTORS,
+    bare,
+    known_ends,
+    known_ids,
+    listed,
+    plain,
+    requested_names,
+)
 from graphveil.records.format import Claim, Claimed, Format, ParsedFile, register
-from graphveil.records.known_names import INFECTORS, known_ends, known_ids, requested_names
 from graphveil.records.options import ReadingOptions
+from graphveil.records.selection import read_table
 from graphveil.records.source_file import SourceFile
-from graphveil.records.tables.selection import read_table
-from graphveil.records.tables.table_file import claimed_table
+from graphveil.records.table_file import claimed_table
 
 _CLOSE = 0.9
 _OF_MICROBETRACE = "id"  # whose node lists are read alike

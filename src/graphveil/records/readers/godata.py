@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from graphveil.records.columns import bare, names_by_text
+from graphveil.records.columns import bare, is_mapped, names_by_text
 from graphveil.records.format import Claim, Claimed, Format, ParsedFile, register
-from graphveil.records.known_names import is_mapped
 from graphveil.records.options import ReadingOptions
+from graphveil.records.selection import read_table
 from graphveil.records.source_file import SourceFile
-from graphveil.records.tables.selection import read_table
-from graphveil.records.tables.table_file import claimed_table, table_file
+from graphveil.records.table_file import claimed_table, table_file
 
 # Columns as exports call them, without blanks and marks, and as WHO's scripts for R do.
 _ENDS = (("sourceuid", "targetuid"), ("sourceuuid", "targetuuid"))

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from graphveil.records.columns import names_by_text
+from graphveil.records.columns import is_mapped, names_by_text
 from graphveil.records.format import Claim, Claimed, Format, ParsedFile, register
-from graphveil.records.known_names import is_mapped
 from graphveil.records.options import ReadingOptions
+from graphveil.records.parquet import is_parquet
+from graphveil.records.selection import read_table
 from graphveil.records.source_file import SourceFile
-from graphveil.records.tables.parquet import is_parquet
-from graphveil.records.tables.selection import read_table
-from graphveil.records.tables.table_file import claimed_table
+from graphveil.records.table_file import claimed_table
 
 
 def _claims(file: SourceFile, insisted: bool, options: ReadingOptions) -> Claim | None:

@@ -32,7 +32,7 @@ from graphveil.graph.intake.resolving import (
     until_end,
 )
 from graphveil.graph.sequence import GraphSequence
-from graphveil.records.tables.table_file import joined
+from graphveil.records.table_file import joined
 from graphveil.study.ledger import BatchEntry, StoredTable
 from graphveil.study.records.findings import (
     Findings,

@@ -16,10 +16,10 @@ from graphveil.graph.intake.identity import NOT_WHOLE, STORE_AS, integers_or_tex
 from graphveil.graph.intake.records import Records, Table, Violation
 from graphveil.records.columns import EDGES, NODES, Wanted, match_columns, refuse_repeated
 from graphveil.records.dates import look_like_dates
+from graphveil.records.delimited import DelimitedTable
 from graphveil.records.options import DEFAULTS, ReadingOptions
+from graphveil.records.parquet import ParquetTable, is_parquet
 from graphveil.records.source_file import Held, SourceFile
-from graphveil.records.tables.delimited import DelimitedTable
-from graphveil.records.tables.parquet import ParquetTable, is_parquet
 
 # Tables that were read already, from a sheet, a database or an object of R.
 

@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from graphveil.errors import InputError, Place
 from graphveil.graph.intake.records import Table, Violation
+from graphveil.records.delimited import NOT_TEXT, TOO_NARROW, BadLines, is_text, with_unread
 from graphveil.records.format import Claimed, Note
 from graphveil.records.source_file import HEAD, SourceFile, decoded
-from graphveil.records.tables.delimited import NOT_TEXT, TOO_NARROW, BadLines, is_text, with_unread
 
 if TYPE_CHECKING:
     import polars as pl
@@ -119,7 +119,7 @@ def _as_numbers(raw: bytes, width: int) -> Spaced | None:
     """The rows as numbers, or None unless all after the first comments are plain numbers."""
     import polars as pl
 
-    from graphveil.records.tables.plain_numbers import parse_plain_numbers
+    from graphveil.records.plain_numbers import parse_plain_numbers
 
     start, comments = 0, 0
     while raw.startswith(b"#", start):

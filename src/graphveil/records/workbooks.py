@@ -18,7 +18,8 @@ from zipfile import ZipFile
 from graphveil.errors import InputError, Place
 from graphveil.hints import Hint
 from graphveil.records.columns import plain
-from graphveil.records.containers.held_tables import (
+from graphveil.records.delimited import header_row
+from graphveil.records.held_tables import (
     EXACT,
     different,
     held,
@@ -28,7 +29,6 @@ from graphveil.records.containers.held_tables import (
 )
 from graphveil.records.options import ReadingOptions
 from graphveil.records.source_file import DAMAGED, ZIP, Ceiling, SourceFile, too_large
-from graphveil.records.tables.delimited import header_row
 
 if TYPE_CHECKING:
     import numpy as np

@@ -25,10 +25,9 @@ from typing import IO, TYPE_CHECKING, ClassVar, TypeAlias
 from graphveil.errors import InputError, Place
 from graphveil.graph.intake.records import Table, Violation
 from graphveil.hints import Hint
-from graphveil.records.columns import plain, refuse_repeated
+from graphveil.records.columns import is_known, plain, refuse_repeated
 from graphveil.records.dates import PLAIN_NUMBER, look_like_dates, numeric_if_plain
 from graphveil.records.format import Note
-from graphveil.records.known_names import is_known
 from graphveil.records.source_file import HEAD, SourceFile
 
 if TYPE_CHECKING:
@@ -210,7 +209,7 @@ def _as_numbers(
         return None
     if not table.rows or not all(PLAIN_NUMBER.fullmatch(value) for value in table.rows[0]):
         return None
-    from graphveil.records.tables.plain_numbers import parse_plain_numbers
+    from graphveil.records.plain_numbers import parse_plain_numbers
 
     if isinstance(content, bytes):
         text = np.frombuffer(content, dtype=np.uint8)

@@ -15,11 +15,10 @@ from graphveil.graph.groups import GROUP, column_of
 from graphveil.graph.intake.records import Table, Violation
 from graphveil.records.columns import names_by_text, no_such, plain, unnamed_date
 from graphveil.records.dates import first_said, tidied, undated
-from graphveil.records.distances import SHAPE, Threshold, distance_column
-from graphveil.records.filters import Filter, Kind
+from graphveil.records.filters import NUMBER, Filter, Kind, Threshold, distance_column
 from graphveil.records.format import Claimed, Note, ParsedFile, file_report
 from graphveil.records.options import ReadingOptions
-from graphveil.records.tables.table_file import TableFile, table_file
+from graphveil.records.table_file import TableFile, table_file
 
 if TYPE_CHECKING:
     import polars as pl
@@ -175,7 +174,7 @@ def _near(distances: pl.Series, threshold: Threshold) -> tuple[pl.Series, list[V
 
     texts = distances.cast(pl.String).fill_null("").str.strip_chars()
     numbers = texts.cast(pl.Float64, strict=False)
-    unclear = ~texts.str.contains(SHAPE) | (numbers < 0).fill_null(True)
+    unclear = ~texts.str.contains(NUMBER) | (numbers < 0).fill_null(True)
     near = (numbers <= float(threshold.most)).fill_null(False) | unclear
     if not unclear.any():
         return near, []

@@ -20,27 +20,24 @@ from graphveil.graph.groups import column_of
 from graphveil.graph.intake.records import Table, Violation
 from graphveil.records.columns import bare, plain
 from graphveil.records.dates import undated
-from graphveil.records.distances import NO_DISTANCE, TN93, Threshold
-from graphveil.records.filters import Filter, Kind
+from graphveil.records.filters import NO_DISTANCE, TN93, Filter, Kind, Threshold
 from graphveil.records.format import Claim, Claimed, Format, Note, ParsedFile, file_report, register
-from graphveil.records.options import ReadingOptions
-from graphveil.records.readers.hivtrace.dates import (
-    date_texts,
-    first_named,
-    named_fields,
-    no_date_field,
-    values_named,
-)
-from graphveil.records.readers.hivtrace.document import (
+from graphveil.records.hivtrace_document import (
     IS_SESSION,
     Section,
+    date_texts,
+    first_named,
     is_text,
+    named_fields,
+    no_date_field,
     read_network,
     section,
+    values_named,
     violations_of,
 )
+from graphveil.records.options import ReadingOptions
+from graphveil.records.selection import Selected, Selection
 from graphveil.records.source_file import SourceFile
-from graphveil.records.tables.selection import Selected, Selection
 
 # Conditions on HIV-TRACE results: entries declare no columns, so a name is of people or of
 # links.

@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from graphveil.backends import LocalEngine
 from graphveil.graph.promises import DegreeBound
-from graphveil.lab.protocol.runs import Agenda, ReproduceRequest
-from graphveil.lab.protocol.subjects import Subject
+from graphveil.lab.experiments.runs import Agenda, ReproduceRequest
+from graphveil.lab.experiments.subjects import Subject
 from graphveil.lab.simulation import simulate
 from graphveil.mechanisms.planning.intervals import half_widths
 from graphveil.mechanisms.planning.plan import Plan

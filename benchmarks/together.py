@@ -18,7 +18,7 @@ from graphveil.backends import LocalEngine
 from graphveil.cli.commands.demo import made_up
 from graphveil.graph.promises import Bound, DegreeBound
 from graphveil.graph.sequence import GraphSequence
-from graphveil.lab.protocol.runs import Agenda, ReproduceRequest
+from graphveil.lab.experiments.runs import Agenda, ReproduceRequest
 from graphveil.lab.simulation import simulate
 from graphveil.mechanisms.planning.intervals import half_widths
 from graphveil.mechanisms.planning.plan import Plan

@@ -21,7 +21,7 @@ from graphveil.noise.joint_laws import JointLaw
 from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace, NoiseLaw, NoiseSource
 from graphveil.series.planner import compare
 from graphveil.series.planner import plan as planned
-from graphveil.statistics.shape import Moves
+from graphveil.statistics.sensitivity import Moves
 from graphveil.statistics.statistic import Statistic, statistic
 
 HIGH = statistic("high-degree", tau=1)

@@ -15,7 +15,7 @@ from graphveil.graph.degrees import keeps_bound
 from graphveil.graph.projection import greedy_projection, time_aware_projection
 from graphveil.graph.promises import DegreeBound, HubBound, InOutBound
 from graphveil.graph.thresholds import ForestBound
-from graphveil.lab.candidates.builtin import (
+from graphveil.lab.experiments.builtin import (
     _projections,
     compose_projection,
     hubs,
@@ -26,7 +26,7 @@ from graphveil.lab.candidates.builtin import (
     tuned_hubs,
     tuned_shaped,
 )
-from graphveil.lab.candidates.comparison import (
+from graphveil.lab.experiments.comparison import (
     AUTO,
     COMPOSE,
     CONTENDERS,
@@ -46,9 +46,9 @@ from graphveil.lab.candidates.comparison import (
     Outcome,
     outcomes,
 )
-from graphveil.lab.candidates.trial import Trial
-from graphveil.lab.protocol.protocol import early_share, release_steps
-from graphveil.lab.protocol.subjects import AskedStatistic, DatasetVersion, true_values
+from graphveil.lab.experiments.protocol import early_share, release_steps
+from graphveil.lab.experiments.subjects import AskedStatistic, DatasetVersion, true_values
+from graphveil.lab.experiments.trial import Trial
 from graphveil.statistics.change import sensitivity_under
 from graphveil.statistics.recent import RecentStatistic
 from graphveil.statistics.statistic import registered

@@ -14,7 +14,7 @@ from scipy.stats import chisquare
 
 from graphveil.errors import ParameterError
 from graphveil.lab.datasets.files import PAPER
-from graphveil.lab.models.synthetic_two import (
+from graphveil.lab.synthetic import (
     NEVER,
     SyntheticTwo,
     contact_lists,

@@ -39,8 +39,7 @@ from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.joint_laws import BoxNoise, MovesNoise, RangeNoise
 from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace
 from graphveil.noise.zcdp import laplace_for, rho_of
-from graphveil.statistics.sensitivity import Measure, Sensitivity
-from graphveil.statistics.shape import Bins, Mass, Moves, Recent, Shape
+from graphveil.statistics.sensitivity import Bins, Mass, Measure, Moves, Recent, Sensitivity, Shape
 from graphveil.statistics.statistic import Statistic, statistic
 from graphveil.statistics.statistic import registered as statistics
 

@@ -9,8 +9,8 @@ import pytest
 
 from graphveil.errors import ParameterError
 from graphveil.statistics.patterns import PatternCount
-from graphveil.statistics.stars import Stars
 from graphveil.statistics.statistic import Statistic, known_parameters, registered, statistic
+from graphveil.statistics.triangles import Stars
 
 
 @pytest.mark.parametrize("name", sorted(registered()))

@@ -18,7 +18,7 @@ from graphveil.statistics.change import sensitivity_under, shape_under
 from graphveil.statistics.components import count_components
 from graphveil.statistics.degree_histogram import _rises_and_falls
 from graphveil.statistics.degrees import Reach
-from graphveil.statistics.shape import Bins, Mass, Moves, Recent, Shape, shape_from_dict
+from graphveil.statistics.sensitivity import Bins, Mass, Moves, Recent, Shape, shape_from_dict
 from graphveil.statistics.statistic import Statistic, statistic
 
 HIGH = statistic("high-degree", tau=2)

@@ -25,7 +25,7 @@ from graphveil.graph.groups import OTHER, Group, column_of
 from graphveil.graph.intake.records import Records, Table
 from graphveil.graph.promises import Bound, NoBound
 from graphveil.graph.sequence import GraphSequence
-from graphveil.lab.models.acquaintances import ALONE, Manners, drawn
+from graphveil.lab.acquaintances import ALONE, Manners, drawn
 from graphveil.noise.exact_numbers import as_text
 from graphveil.records import from_rows
 from graphveil.report import wording

@@ -11,11 +11,10 @@ from graphveil.mechanisms.following import Answer
 from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.exact_numbers import Exact
 from graphveil.noise.laws import NoiseSource
-from graphveil.series.counting import Differences, ThresholdCounts, difference_at
+from graphveil.series.counting import Differences, SeriesTerms, ThresholdCounts, difference_at
 from graphveil.series.following import Trail, ask, standard_deviation
 from graphveil.series.postprocessing import Processing
 from graphveil.series.state import SeriesState, advance
-from graphveil.series.terms import SeriesTerms
 
 _SHOWN = 6  # numbers of a vector that a line has
 

@@ -20,12 +20,11 @@ from graphveil.mechanisms.following import Answer
 from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.series import state as states
-from graphveil.series.counting import SeriesCounts, count_series
+from graphveil.series.counting import SeriesCounts, SeriesTerms, count_series
 from graphveil.series.following import Trail
 from graphveil.series.postprocessing import Processing
 from graphveil.series.release import Release, has_same_past, make_release
 from graphveil.series.state import SeriesState
-from graphveil.series.terms import SeriesTerms
 from graphveil.statistics.statistic import Statistic
 
 if TYPE_CHECKING:

@@ -23,10 +23,12 @@ from graphveil.statistics.sensitivity import (
     EVERY_MEASURE,
     EVERY_STATIC,
     PROOFS,
+    Moves,
     Sensitivity,
+    Shape,
     StaticChange,
+    TotalsShape,
 )
-from graphveil.statistics.shape import Moves, Shape, TotalsShape
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import ComponentTally, Counts, ForestTally
 

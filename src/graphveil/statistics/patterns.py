@@ -25,10 +25,16 @@ from graphveil.statistics.pattern_shape import (
     triangle,
 )
 from graphveil.statistics.sensitivity import Sensitivity, sensitivity_of_copies
-from graphveil.statistics.stars import InStars, OutStars, Stars
 from graphveil.statistics.statistic import Domain, Statistic, described, register
 from graphveil.statistics.tallies import Counts, PatternTally
-from graphveil.statistics.triangles import CyclicTriangles, TransitiveTriangles, Triangles
+from graphveil.statistics.triangles import (
+    CyclicTriangles,
+    InStars,
+    OutStars,
+    Stars,
+    TransitiveTriangles,
+    Triangles,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

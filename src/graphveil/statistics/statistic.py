@@ -15,8 +15,16 @@ from graphveil.graph.promises import Bound, DegreeBound, HubBound, InOutBound
 from graphveil.graph.thresholds import ForestBound, ProjectionEntry, WholeNetwork
 from graphveil.registry import PlugIn, Registry
 from graphveil.statistics.relations import Combination, Fact, Known, Relation
-from graphveil.statistics.sensitivity import EVERY_STATIC, Sensitivity, StaticChange
-from graphveil.statistics.shape import Cells, Mass, Moves, Shape, TotalsShape
+from graphveil.statistics.sensitivity import (
+    EVERY_STATIC,
+    Cells,
+    Mass,
+    Moves,
+    Sensitivity,
+    Shape,
+    StaticChange,
+    TotalsShape,
+)
 from graphveil.statistics.tallies import Counts, Tally
 
 if TYPE_CHECKING:

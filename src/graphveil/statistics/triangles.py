@@ -1,23 +1,149 @@
-"""Triangles: undirected, cyclic and transitive ones."""
+"""Triangles, undirected, cyclic and transitive; and stars: a centre and k of its links."""
 
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
 from math import comb
 from typing import TYPE_CHECKING, ClassVar
 
 from graphveil.deferred import np
 from graphveil.graph.promises import Bound, InOutBound
+from graphveil.statistics.degrees import DegreeStatistic, OfInDegrees, OfOutDegrees, OfTotalDegrees
 from graphveil.statistics.relations import Fact, Known, Relation, never_negative
 from graphveil.statistics.sensitivity import Sensitivity, sensitivity_of_copies
-from graphveil.statistics.stars import Stars
-from graphveil.statistics.statistic import Domain, Statistic, register
-from graphveil.statistics.tallies import Counts, TriangleTally
+from graphveil.statistics.statistic import (
+    Domain,
+    Statistic,
+    described,
+    register,
+    require_at_least,
+)
+from graphveil.statistics.tallies import LARGEST, Counts, DegreeReach, TriangleTally, checked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+@dataclass(frozen=True)
+class StarCount(DegreeStatistic, ABC):
+    """How many stars with `k` leaves there are: the sum of C(degree, k) over the nodes."""
+
+    only_adds = True
+    by_groups = True
+
+    k: int = field(metadata=described("--k", meaning="Number of leaves of the stars."))
+
+    def __post_init__(self) -> None:
+        require_at_least("k", self.k, 2, "A star with one leaf is an edge: use 'edges'.")
+
+    @classmethod
+    def examples(cls) -> Iterable[Statistic]:
+        """Small stars."""
+        return tuple(cls(k) for k in (2, 3))
+
+    def differences(self, tallied: DegreeReach, width: int | None = None) -> Counts:
+        """A node that comes to degree d has C(d − 1, k − 1) stars more than before."""
+        low = _stars_at_low_degrees(tallied.low, self.k)
+        high = _stars_along_runs(tallied, self.k)
+        return checked([a + b for a, b in zip(low, high, strict=True)])
+
+    def relations(self, known: Known) -> Iterator[Relation]:
+        """Who comes to degree d has C(d − 1, k − 1) stars more than before."""
+        yield from known.ordered(self.direction)
+        (stars,) = self.facts(1)
+        yield from known.summed(stars, self.direction, lambda d: comb(d - 1, self.k - 1))
+
+    def sensitivity(self, bound: Bound) -> Sensitivity:
+        """Stars around the person, and stars around others in which the person is a leaf.
+
+        Guarantees:
+            Exact in every measure. Proof: docs/sensitivities.md#stars.
+        """
+        reach = self.reach(bound)
+        as_leaf = comb(reach.highest - 1, self.k - 1)
+        copies = reach.touched * as_leaf + comb(reach.highest, self.k)
+        return sensitivity_of_copies(
+            copies, reach.ends * as_leaf, bound, anchor="stars", paper=copies
+        )
+
+    def projected_l1(self, threshold: Bound) -> int:
+        """The person's own stars, and those of one degree of others for each retained link.
+
+        Guarantees:
+            Whatever the degrees in the graph. Proof: docs/sensitivities.md#after-projection.
+        """
+        most = self.reach(threshold).highest
+        as_leaf = comb(most - 1, self.k - 1)
+        falls = max(own * as_leaf - comb(own, self.k) for own in range(most + 1))
+        return max(self.sensitivity(threshold).static_l1, falls)
+
+    @staticmethod
+    def definition(
+        links: NDArray[np.uint8], present: NDArray[np.uint8], given: Counts, out: Counts
+    ) -> None:
+        """Sum C(degree, k) over the nodes, with k = given[0]."""
+        for u in range(len(present)):
+            degree = 0
+            for v in range(len(present)):
+                if links[v, u] if given[1] else links[u, v]:
+                    degree += 1
+            stars = 1
+            for chosen in range(given[0]):
+                stars = stars * (degree - chosen) // (chosen + 1)
+            out[0] += stars
+
+
+def _stars_at_low_degrees(low: Counts, k: int) -> list[int]:
+    """The new stars per step of nodes in the dense table."""
+    reached = np.flatnonzero(low[:, 1:].any(axis=0)) + 1
+    counts = low[:, reached]
+    weights = [comb(degree - 1, k - 1) for degree in reached.tolist()]
+    busiest = int(counts.sum(axis=1).max(initial=0))
+    fits = busiest * max(weights, default=0) <= LARGEST  # then no partial sum can wrap either
+    numbers = np.int64 if fits else np.object_
+    stars = counts.astype(numbers) * np.array(weights, dtype=numbers)
+    return [int(number) for number in stars.sum(axis=1)]
+
+
+def _stars_along_runs(tallied: DegreeReach, k: int) -> list[int]:
+    """The new stars per step of nodes that climb from first − 1 to last at once."""
+    stars = [0] * tallied.steps
+    around = {int(d): comb(int(d), k) for d in np.unique(tallied.runs[:, 1:] - [1, 0])}
+    for step, first, last in tallied.runs.tolist():
+        stars[step] += around[last] - around[first - 1]
+    return stars
+
+
+@register
+@dataclass(frozen=True)
+class Stars(OfTotalDegrees, StarCount):
+    """How many stars with `k` leaves an undirected graph contains."""
+
+    name = "stars"
+    summary = "number of k-stars: a node and k of its links"
+    formulas: ClassVar[dict[str, str]] = {"undirected": "D·C(D−1, k−1) + C(D, k)"}
+
+
+@register
+@dataclass(frozen=True)
+class OutStars(OfOutDegrees, StarCount):
+    """How many stars with `k` leaves, all pointed to, a directed graph contains."""
+
+    name = "out-stars"
+    summary = "number of out-k-stars: a node and k of its out-links"
+    formulas: ClassVar[dict[str, str]] = {"directed": "Din·C(Dout−1, k−1) + C(Dout, k)"}
+
+
+@register
+@dataclass(frozen=True)
+class InStars(OfInDegrees, StarCount):
+    """How many stars with `k` leaves, all pointing inwards, a directed graph contains."""
+
+    name = "in-stars"
+    summary = "number of in-k-stars: a node and k of its in-links"
+    formulas: ClassVar[dict[str, str]] = {"directed": "Dout·C(Din−1, k−1) + C(Din, k)"}
 
 
 @dataclass(frozen=True)

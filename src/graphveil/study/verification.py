@@ -46,8 +46,8 @@ from graphveil.study.storage.series_state import state_of
 from graphveil.study.stored_study import StoredStudy
 
 if TYPE_CHECKING:
+    from graphveil.series.counting import SeriesTerms
     from graphveil.series.state import SeriesState
-    from graphveil.series.terms import SeriesTerms
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,14 +9,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.errors import InputError
-from graphveil.graph.columns import Column
+from graphveil.graph.columns import Column, require_room_to_build
 from graphveil.graph.intake.arrivals import Arrivals, Present, arrivals
 from graphveil.graph.intake.id_table import Index
 from graphveil.graph.intake.links import EdgeRows, Links, links
 from graphveil.graph.intake.records import IntakeReport
 from graphveil.graph.intake.resolving import Resolved, nothing
 from graphveil.graph.intake.rules import Late
-from graphveil.graph.room import require_room_to_build
 from graphveil.graph.sequence import MOST_NODES, GraphSequence, Growth, LateEdges
 
 Int64s = NDArray[np.int64]

@@ -46,7 +46,7 @@ from graphveil.lab.pairs import (
 from graphveil.mechanisms.factorisations.bordered import identity
 from graphveil.mechanisms.factorisations.dyadic import Dyadic, bridged
 from graphveil.mechanisms.factorisations.factorisation import Dense
-from graphveil.statistics.shape import Shape
+from graphveil.statistics.sensitivity import Shape
 
 Matrix: TypeAlias = NDArray[np.int64]
 

@@ -18,8 +18,7 @@ from graphveil.graph.sequence import GraphSequence
 from graphveil.lab.datasets import files, sources
 from graphveil.lab.datasets.files import require_folder
 from graphveil.lab.datasets.sources import STAND_INS
-from graphveil.lab.models.synthetic_one import SyntheticOne
-from graphveil.lab.models.synthetic_two import SyntheticTwo
+from graphveil.lab.synthetic import SyntheticOne, SyntheticTwo
 
 Model = SyntheticOne | SyntheticTwo
 DEFAULT_SEED = 0

@@ -11,9 +11,8 @@ from fractions import Fraction
 
 from graphveil.errors import ParameterError
 from graphveil.mechanisms.mechanism import Mechanism, registered
-from graphveil.mechanisms.planning.plan import Plan
+from graphveil.mechanisms.planning.plan import Plan, achieved
 from graphveil.mechanisms.planning.pooling import Contender, Curve, best_pool, best_split
-from graphveil.mechanisms.planning.spans import achieved
 from graphveil.noise.exact_numbers import Exact, exact, exact_delta
 
 GRAIN = 10_000  # relative errors are equalised with shares in units of total / GRAIN

@@ -39,7 +39,7 @@ from graphveil.study.storage.folder import Folder, make_private_folder
 from graphveil.study.storage.series_state import UNREADABLE
 
 if TYPE_CHECKING:
-    from graphveil.series.terms import SeriesTerms
+    from graphveil.series.counting import SeriesTerms
     from graphveil.statistics.tallies import Tally
 
 

@@ -12,7 +12,7 @@ from html import escape
 from math import exp, hypot, log
 from typing import TypeAlias
 
-from graphveil.lab.candidates.comparison import (
+from graphveil.lab.experiments.comparison import (
     COMPOSE,
     FOLLOWING,
     GUESSED,
@@ -24,8 +24,8 @@ from graphveil.lab.candidates.comparison import (
     TUNED,
     WRONG_BY_TWO,
 )
-from graphveil.lab.protocol.protocol import CHOSEN_ON
-from graphveil.lab.protocol.results import Row, competing
+from graphveil.lab.experiments.protocol import CHOSEN_ON
+from graphveil.lab.experiments.results import Row, competing
 
 APART = 2  # standard errors
 NONE = "–"

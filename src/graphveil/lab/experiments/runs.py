@@ -16,18 +16,17 @@ from graphveil.backends import Engine, LocalEngine
 from graphveil.calendar.calendar import Calendar
 from graphveil.calendar.times import Unit
 from graphveil.errors import ParameterError
-from graphveil.lab.candidates.comparison import (
+from graphveil.lab.datasets import Dataset, dataset
+from graphveil.lab.datasets.files import AS_THEY_ARE, HowToRead
+from graphveil.lab.experiments import page
+from graphveil.lab.experiments.comparison import (
     WRONG_BY_TWO,
     OwnContender,
     outcomes,
     own_contenders,
 )
-from graphveil.lab.candidates.trial import Trial
-from graphveil.lab.datasets import Dataset, dataset
-from graphveil.lab.datasets.files import AS_THEY_ARE, HowToRead
-from graphveil.lab.findings import page
-from graphveil.lab.findings.figures import write_figure
-from graphveil.lab.protocol.protocol import (
+from graphveil.lab.experiments.page import write_figure
+from graphveil.lab.experiments.protocol import (
     EDITION,
     THRESHOLDS,
     Protocol,
@@ -35,8 +34,15 @@ from graphveil.lab.protocol.protocol import (
     stride_for,
     strides,
 )
-from graphveil.lab.protocol.results import Row, in_order, read_rows, row, write_content, write_rows
-from graphveil.lab.protocol.subjects import (
+from graphveil.lab.experiments.results import (
+    Row,
+    in_order,
+    read_rows,
+    row,
+    write_content,
+    write_rows,
+)
+from graphveil.lab.experiments.subjects import (
     PAPER,
     AskedStatistic,
     DatasetVersion,
@@ -44,6 +50,7 @@ from graphveil.lab.protocol.subjects import (
     Truth,
     true_values,
 )
+from graphveil.lab.experiments.trial import Trial
 from graphveil.threads import available_threads
 
 CELLS_A_PROCESS = 4  # fewer are not worth the start of another process

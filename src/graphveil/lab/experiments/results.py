@@ -9,8 +9,8 @@ from typing import IO, TYPE_CHECKING
 
 from graphveil.errors import ParameterError
 from graphveil.graph.promises import Bound
-from graphveil.lab.candidates.comparison import CONTENDERS, Outcome
-from graphveil.lab.protocol.subjects import Subject
+from graphveil.lab.experiments.comparison import CONTENDERS, Outcome
+from graphveil.lab.experiments.subjects import Subject
 from graphveil.whole_files import write_whole
 
 if TYPE_CHECKING:

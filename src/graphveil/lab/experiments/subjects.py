@@ -15,7 +15,7 @@ from graphveil.graph.degrees import FinalDegrees, degrees, fewest_hubs
 from graphveil.graph.promises import Bound, DegreeBound, HubBound, InOutBound
 from graphveil.graph.sequence import GraphSequence
 from graphveil.graph.thresholds import BRANCHES, ForestBound
-from graphveil.lab.protocol.protocol import (
+from graphveil.lab.experiments.protocol import (
     Integers,
     observed_bound,
     observed_hubs,

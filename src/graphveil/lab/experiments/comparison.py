@@ -20,9 +20,9 @@ from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError, nearest_name
 from graphveil.graph.promises import Bound
-from graphveil.lab.candidates import builtin
-from graphveil.lab.candidates.trial import Attempt, Trial
-from graphveil.lab.protocol.protocol import early_share, mean_and_standard_error
+from graphveil.lab.experiments import builtin
+from graphveil.lab.experiments.protocol import early_share, mean_and_standard_error
+from graphveil.lab.experiments.trial import Attempt, Trial
 from graphveil.mechanisms.mechanism import Mechanism, Request
 from graphveil.mechanisms.planning.plan import Plan
 

@@ -15,8 +15,8 @@ from graphveil.graph.promises import Bound, DegreeBound, HubBound, InOutBound, N
 from graphveil.graph.sequence import GraphSequence
 from graphveil.graph.thresholds import FollowingBound
 from graphveil.lab.audit.cases import Ahead
-from graphveil.lab.candidates.trial import Attempt, Option, Trial, best_of, tuned
-from graphveil.lab.protocol.protocol import Integers, times_two
+from graphveil.lab.experiments.protocol import Integers, times_two
+from graphveil.lab.experiments.trial import Attempt, Option, Trial, best_of, tuned
 from graphveil.lab.simulation import SimulationNoise
 from graphveil.mechanisms.following import rank_of_guess
 from graphveil.mechanisms.mechanism import Request
@@ -26,7 +26,7 @@ from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.laws import NoiseSource
 from graphveil.series.counting import ThresholdCounts
 from graphveil.series.following import Trail, ask
-from graphveil.series.losses import loss_of
+from graphveil.series.planner import loss_of
 from graphveil.series.state import start
 from graphveil.statistics.change import sensitivity_under
 from graphveil.statistics.sensitivity import PARTS

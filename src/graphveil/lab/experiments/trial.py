@@ -15,8 +15,8 @@ from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
 from graphveil.graph.promises import Bound
-from graphveil.lab.protocol.protocol import Floats, Integers, relative_errors
-from graphveil.lab.protocol.subjects import Subject, Truth
+from graphveil.lab.experiments.protocol import Floats, Integers, relative_errors
+from graphveil.lab.experiments.subjects import Subject, Truth
 from graphveil.lab.simulation import simulate
 from graphveil.mechanisms.factorisations.objectives import DEFAULT, Objective
 from graphveil.mechanisms.mechanism import Measured

@@ -13,7 +13,7 @@ import numpy as np
 
 from graphveil.graph.promises import Bound, DegreeBound, HubBound, InOutBound
 from graphveil.lab.audit import NORMAL, Audit, AuditEffort, audit
-from graphveil.lab.audit.cases import Integers, Publisher, simulated
+from graphveil.lab.audit_cases import Integers, Publisher, simulated
 from graphveil.mechanisms.mechanism import Mechanism, Request, mechanism
 from graphveil.mechanisms.papers import ComposeDBounded, SensDiff
 from graphveil.mechanisms.planning.plan import Plan

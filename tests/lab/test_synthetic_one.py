@@ -11,7 +11,7 @@ import pytest
 from scipy.stats import binom, chisquare
 
 from graphveil.errors import ParameterError
-from graphveil.lab.datasets.files import PAPER
+from graphveil.lab.dataset_files import PAPER
 from graphveil.lab.synthetic import SyntheticOne, Transmissions
 
 Edges = tuple[tuple[int, int], ...]

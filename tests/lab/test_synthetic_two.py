@@ -13,7 +13,7 @@ import pytest
 from scipy.stats import chisquare
 
 from graphveil.errors import ParameterError
-from graphveil.lab.datasets.files import PAPER
+from graphveil.lab.dataset_files import PAPER
 from graphveil.lab.synthetic import (
     NEVER,
     SyntheticTwo,

@@ -25,7 +25,7 @@ from graphveil.mechanisms import gaussian, optimised, papers, projected
 from graphveil.mechanisms import mechanism as mechanism_module
 from graphveil.mechanisms import optimised as moves
 from graphveil.mechanisms.factorisations.bordered import Bordered
-from graphveil.mechanisms.factorisations.toeplitz import ScaledToeplitz
+from graphveil.mechanisms.factorisations.triangular import ScaledToeplitz
 from graphveil.mechanisms.mechanism import (
     Epoch,
     Measured,

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from graphveil.errors import ParameterError
 from graphveil.graph.promises import DegreeBound, NoBound
 from graphveil.graph.thresholds import FollowingBound, TotalBound, projection_of
-from graphveil.lab.audit.cases import Ahead
-from graphveil.lab.audit.questions import (
+from graphveil.lab.audit_cases import Ahead
+from graphveil.lab.audit_questions import (
     Questioner,
     World,
     audit_questions,

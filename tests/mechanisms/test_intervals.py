@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from graphveil.errors import ParameterError
 from graphveil.graph.promises import DegreeBound
 from graphveil.lab.simulation import simulate
-from graphveil.mechanisms.factorisations.bordered import Bordered, identity
-from graphveil.mechanisms.factorisations.dyadic import Dyadic
+from graphveil.mechanisms.factorisations.bordered import Bordered, Dyadic, identity
 from graphveil.mechanisms.factorisations.factorisation import Factorisation
 from graphveil.mechanisms.mechanism import Epoch, Request, mechanism
 from graphveil.mechanisms.papers import SensDiff

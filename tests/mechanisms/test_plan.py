@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from graphveil.errors import NewerFormatError, ParameterError
 from graphveil.graph.promises import DegreeBound
-from graphveil.mechanisms.factorisations.bordered import Bordered
-from graphveil.mechanisms.factorisations.dyadic import Dyadic
+from graphveil.mechanisms.factorisations.bordered import Bordered, Dyadic
 from graphveil.mechanisms.factorisations.factorisation import Factorisation, Totals
 from graphveil.mechanisms.mechanism import (
     Epoch,

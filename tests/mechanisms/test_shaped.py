@@ -13,7 +13,7 @@ from graphveil.errors import ParameterError
 from graphveil.graph.promises import DegreeBound
 from graphveil.lab.attacks.costs import matrices
 from graphveil.lab.audit import AuditEffort, audit
-from graphveil.lab.audit.cases import simulated
+from graphveil.lab.audit_cases import simulated
 from graphveil.lab.simulation import SimulationNoise, simulate
 from graphveil.mechanisms.factorisations.factorisation import (
     Dense,

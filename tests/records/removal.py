@@ -35,8 +35,7 @@ from numpy.typing import NDArray
 
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import InputError, Place
-from graphveil.graph.intake.appending import append
-from graphveil.graph.intake.filtering import filtered
+from graphveil.graph.intake.appending import append, filtered
 from graphveil.graph.intake.records import Records
 from graphveil.graph.intake.resolving import Resolved, dated_only, resolve, until_end
 from graphveil.graph.sequence import GraphSequence

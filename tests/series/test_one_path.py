@@ -25,8 +25,7 @@ from graphveil.series.counting import SeriesTerms, count_series, difference_at, 
 from graphveil.series.following import Trail
 from graphveil.series.planner import plan
 from graphveil.series.postprocessing import Processing, processed
-from graphveil.series.release import MadeRelease, Release, has_same_past, make_release
-from graphveil.series.series import Series
+from graphveil.series.release import MadeRelease, Release, Series, has_same_past, make_release
 from graphveil.series.state import SeriesState, start
 from graphveil.statistics.statistic import statistic
 from graphveil.study import StoredStudy

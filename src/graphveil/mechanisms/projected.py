@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from graphveil.mechanisms.factorisations.factorisation import Factorisation, Totals
-from graphveil.mechanisms.factorisations.scaled_sums import ScaledSums, rising_square, shared
+from graphveil.mechanisms.factorisations.triangular import ScaledSums, rising_square, shared
 from graphveil.mechanisms.gaussian import GaussianMechanism
 from graphveil.mechanisms.mechanism import (
     Epoch,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from graphveil.mechanisms.factorisations.dyadic import Dyadic, best_block, bridged
+from graphveil.mechanisms.factorisations.bordered import Dyadic, best_block, bridged
 from graphveil.mechanisms.mechanism import Epoch, Mechanism, Request, laplace_epoch, register
 
 

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from graphveil.errors import InputError
 from graphveil.graph.intake.records import Table, counted
-from graphveil.records.filters import Filter, Threshold
-from graphveil.records.options import ReadingOptions
+from graphveil.records.options import Filter, ReadingOptions, Threshold
 from graphveil.records.source_file import SourceFile
 from graphveil.registry import Registry
 

@@ -20,7 +20,6 @@ from graphveil.hints import Hint
 from graphveil.records.columns import bare, listed, plain
 from graphveil.records.dates import from_ids
 from graphveil.records.detection import detected, found_files
-from graphveil.records.filters import NO_DISTANCE, Filter
 from graphveil.records.format import (
     UNDATED,
     Claimed,
@@ -30,7 +29,7 @@ from graphveil.records.format import (
     ParseReport,
     node_notes,
 )
-from graphveil.records.options import DEFAULTS, NO_LABELS, ReadingOptions
+from graphveil.records.options import DEFAULTS, NO_DISTANCE, NO_LABELS, Filter, ReadingOptions
 from graphveil.records.table_file import joined
 
 if TYPE_CHECKING:

@@ -15,9 +15,15 @@ from graphveil.graph.groups import GROUP, column_of
 from graphveil.graph.intake.records import Table, Violation
 from graphveil.records.columns import names_by_text, no_such, plain, unnamed_date
 from graphveil.records.dates import first_said, tidied, undated
-from graphveil.records.filters import NUMBER, Filter, Kind, Threshold, distance_column
 from graphveil.records.format import Claimed, Note, ParsedFile, file_report
-from graphveil.records.options import ReadingOptions
+from graphveil.records.options import (
+    NUMBER,
+    Filter,
+    Kind,
+    ReadingOptions,
+    Threshold,
+    distance_column,
+)
 from graphveil.records.table_file import TableFile, table_file
 
 if TYPE_CHECKING:

@@ -20,7 +20,7 @@ from graphveil.statistics.components import (
     forest_shape,
     joined_and_merged,
 )
-from graphveil.statistics.high_degree import HighDegree
+from graphveil.statistics.degrees import HighDegree
 from graphveil.statistics.recent import RecentStatistic
 from graphveil.statistics.relations import (
     PEOPLE,

@@ -110,7 +110,7 @@ def reproduce(
 
     Example: graphveil reproduce --dataset synthetic-1 --figure epsilon --out results
     """
-    from graphveil.lab.datasets.files import HowToRead
+    from graphveil.lab.dataset_files import HowToRead
     from graphveil.lab.experiments.page import require_page
     from graphveil.lab.experiments.protocol import Protocol
     from graphveil.lab.experiments.runs import FIGURES, Agenda, ReproduceRequest, write_report

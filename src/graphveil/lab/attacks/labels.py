@@ -24,9 +24,8 @@ from graphveil.statistics.breakdown import Breakdown, CellKind
 from graphveil.statistics.clusters import Clustered
 from graphveil.statistics.degree_ccdf import CcdfOfDegrees
 from graphveil.statistics.degree_histogram import HistogramOfDegrees
-from graphveil.statistics.degrees import DegreeStatistic
+from graphveil.statistics.degrees import DegreeStatistic, HighDegreeCount
 from graphveil.statistics.edges import Edges, Nodes
-from graphveil.statistics.high_degree import HighDegreeCount
 from graphveil.statistics.statistic import Statistic
 from graphveil.statistics.triangles import (
     CyclicTriangles,

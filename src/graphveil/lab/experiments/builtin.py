@@ -14,7 +14,7 @@ from graphveil.graph.degrees import degrees
 from graphveil.graph.promises import Bound, DegreeBound, HubBound, InOutBound, NoBound
 from graphveil.graph.sequence import GraphSequence
 from graphveil.graph.thresholds import FollowingBound
-from graphveil.lab.audit.cases import Ahead
+from graphveil.lab.audit_cases import Ahead
 from graphveil.lab.experiments.protocol import Integers, times_two
 from graphveil.lab.experiments.trial import Attempt, Option, Trial, best_of, tuned
 from graphveil.lab.simulation import SimulationNoise

@@ -16,8 +16,8 @@ from graphveil.backends import Engine, LocalEngine
 from graphveil.calendar.calendar import Calendar
 from graphveil.calendar.times import Unit
 from graphveil.errors import ParameterError
+from graphveil.lab.dataset_files import AS_THEY_ARE, HowToRead
 from graphveil.lab.datasets import Dataset, dataset
-from graphveil.lab.datasets.files import AS_THEY_ARE, HowToRead
 from graphveil.lab.experiments import page
 from graphveil.lab.experiments.comparison import (
     WRONG_BY_TWO,

@@ -20,7 +20,6 @@ from graphveil.graph.groups import column_of
 from graphveil.graph.intake.records import Table, Violation
 from graphveil.records.columns import bare, plain
 from graphveil.records.dates import undated
-from graphveil.records.filters import NO_DISTANCE, TN93, Filter, Kind, Threshold
 from graphveil.records.format import Claim, Claimed, Format, Note, ParsedFile, file_report, register
 from graphveil.records.hivtrace_document import (
     IS_SESSION,
@@ -35,7 +34,7 @@ from graphveil.records.hivtrace_document import (
     values_named,
     violations_of,
 )
-from graphveil.records.options import ReadingOptions
+from graphveil.records.options import NO_DISTANCE, TN93, Filter, Kind, ReadingOptions, Threshold
 from graphveil.records.selection import Selected, Selection
 from graphveil.records.source_file import SourceFile
 

@@ -20,10 +20,9 @@ from graphveil.hints import Hint
 from graphveil.records.columns import bare
 from graphveil.records.dates import MISSING_WORDS, undated
 from graphveil.records.delimited import NOTHING_BAD, BadLines, DelimitedTable, with_unread
-from graphveil.records.filters import NO_DISTANCE, NUMBER, Kind
 from graphveil.records.format import Claim, Claimed, Format, ParsedFile, file_report, register
 from graphveil.records.held_tables import BYTES_A_CELL
-from graphveil.records.options import ReadingOptions
+from graphveil.records.options import NO_DISTANCE, NUMBER, Kind, ReadingOptions
 from graphveil.records.selection import conditions_on
 from graphveil.records.source_file import SourceFile
 from graphveil.records.table_file import table_file

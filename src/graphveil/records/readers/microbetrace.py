@@ -14,7 +14,6 @@ from graphveil.errors import InputError, Place
 from graphveil.graph.intake.records import Table
 from graphveil.records.columns import are_links, bare, is_mapped, names_by_text, unnamed_date
 from graphveil.records.dates import look_like_dates, undated
-from graphveil.records.filters import NO_DISTANCE, Kind, unsaid
 from graphveil.records.format import Claim, Claimed, Format, ParsedFile, file_report, register
 from graphveil.records.hivtrace_document import (
     IS_SESSION,
@@ -29,7 +28,7 @@ from graphveil.records.hivtrace_document import (
     values_named,
     violations_of,
 )
-from graphveil.records.options import ReadingOptions
+from graphveil.records.options import NO_DISTANCE, Kind, ReadingOptions, unsaid
 from graphveil.records.readers.hivtrace import conditions_of, plain_texts
 from graphveil.records.selection import Selected, Selection, read_table
 from graphveil.records.source_file import SourceFile

@@ -339,7 +339,7 @@ def _without(name: str, refused: InputError) -> str:
 
 
 def _with_columns(found: ExplainedFile, file: SourceFile) -> ExplainedFile:
-    from graphveil.records.filters import distance_columns
+    from graphveil.records.options import distance_columns
     from graphveil.records.table_file import table_file
 
     table = table_file(file)

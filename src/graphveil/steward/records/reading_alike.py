@@ -15,8 +15,7 @@ from graphveil.errors import ParameterError
 from graphveil.hints import Hint
 from graphveil.records import ReadFiles, ReadingOptions
 from graphveil.records.columns import plain
-from graphveil.records.filters import Filter, Threshold
-from graphveil.records.options import Undated
+from graphveil.records.options import Filter, Threshold, Undated
 
 if TYPE_CHECKING:
     pass

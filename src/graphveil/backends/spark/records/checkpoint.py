@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from graphveil.backends.backend import Answer, ExactCounts, Extent
-from graphveil.backends.local.checkpoint import packed_tally, same_tally, unpacked_tally
+from graphveil.backends.local.counters import packed_tally, same_tally, unpacked_tally
 from graphveil.backends.spark.graph import NodePart, Part, SparkGraph, Workspace
 from graphveil.backends.spark.jobs import Cluster
 from graphveil.backends.spark.records.files import file_sum, write_new

@@ -1,6 +1,7 @@
-"""GEXF, as Gephi writes it: one graph whose nodes, and optionally edges, have declared attributes.
+"""GraphML and GEXF: one graph in XML, whose nodes, and perhaps edges, have a date as an attribute.
 
-An attribute `start` of nodes or edges can be their date: `--time start`.
+GEXF is what Gephi writes. Its attributes are declared; `start` of nodes or edges can be their date:
+`--time start`.
 """
 
 from __future__ import annotations
@@ -20,17 +21,90 @@ from graphveil.records.graphs import (
 from graphveil.records.options import ReadingOptions
 from graphveil.records.source_file import SourceFile
 
+_NOT_READ = {
+    "hyperedge": "hyperedges are not supported",
+    "graph": "several graphs, or graphs within graphs, are not supported",
+}
 _OWN = ("start", "label", "weight")  # attributes that elements have without declaring them
 _DIRECTED = {"directed": "true", "undirected": "false"}
 
 
-def _claims(file: SourceFile, insisted: bool, _: ReadingOptions) -> Claim | None:
+def _claims_graphml(file: SourceFile, insisted: bool, _: ReadingOptions) -> Claim | None:
+    return claimed_by_root(file, insisted, "graphml")
+
+
+def _read_graphml(files: Sequence[Claimed], options: ReadingOptions) -> list[ParsedFile]:
+    return [
+        read_graph(each, GRAPHML.name, _GraphMl.document(each.file, options), options)
+        for each in files
+    ]
+
+
+@dataclass
+class _GraphMl(XmlWalk):
+    """Keys are declared, and nodes and edges have data under them."""
+
+    data_key: str = ""
+    key_given: dict[str, str] = field(default_factory=dict)
+
+    kind = "GraphML"
+
+    def require_read(self, tag: str) -> None:
+        """One graph, without hyperedges."""
+        if tag in _NOT_READ and (tag != "graph" or self.graphs):
+            self.refuse(_NOT_READ[tag])
+
+    def begun(self, tag: str, given: dict[str, str]) -> None:
+        """An element begins."""
+        if tag == "graph":
+            self.graphs, self.edge_default = 1, given.get("edgedefault")
+        elif tag in ("node", "edge"):
+            self.add(tag, given, {})
+        elif tag == "data":
+            self.data_key = given.get("key", "")
+        elif tag == "key":
+            if given.get("id", "") in self.keys:
+                self.refuse("two keys have one id")
+            self.key_given = given
+            self.declare(None)
+
+    def ended(self, tag: str, owner: str, text: str) -> None:
+        """Data and defaults are texts."""
+        if tag == "data" and owner in ("node", "edge"):
+            data = self.listed(owner)[-1].data
+            if self.data_key in data:
+                self.mark_last(owner, "the element has two data of one key")
+            self.ceiling.take(TEXT_BYTES + len(text), self.name)
+            data[self.data_key] = text
+        elif tag == "default" and owner == "key":
+            self.declare(text)
+
+    def declare(self, default: str | None) -> None:
+        """Note a key, under the name that people know it by."""
+        self.ceiling.take(ELEMENT_BYTES, self.name)
+        given = self.key_given
+        name = given.get("attr.name", given.get("id", ""))
+        self.keys[given.get("id", "")] = Key(name, given.get("for", "all"), default)
+
+
+GRAPHML = register(
+    Format(
+        name="graphml",
+        summary="GraphML",
+        looks="XML with one graph; nodes have a date attribute, called time or named by you",
+        claims=_claims_graphml,
+        read=_read_graphml,
+    )
+)
+
+
+def _claims_gexf(file: SourceFile, insisted: bool, _: ReadingOptions) -> Claim | None:
     return claimed_by_root(file, insisted, "gexf")
 
 
-def _read(files: Sequence[Claimed], options: ReadingOptions) -> list[ParsedFile]:
+def _read_gexf(files: Sequence[Claimed], options: ReadingOptions) -> list[ParsedFile]:
     return [
-        read_graph(each, GEXF.name, _Walk.document(each.file, options), options) for each in files
+        read_graph(each, GEXF.name, _Gexf.document(each.file, options), options) for each in files
     ]
 
 
@@ -39,7 +113,7 @@ def _own_keys() -> dict[str, Key]:
 
 
 @dataclass
-class _Walk(XmlWalk):
+class _Gexf(XmlWalk):
     """Attributes are declared by class, and have values within nodes and edges."""
 
     keys: dict[str, Key] = field(default_factory=_own_keys)
@@ -111,7 +185,7 @@ GEXF = register(
         name="gexf",
         summary="GEXF, as Gephi writes it",
         looks="XML with one graph; nodes have a date attribute that you name, or start",
-        claims=_claims,
-        read=_read,
+        claims=_claims_gexf,
+        read=_read_gexf,
     )
 )

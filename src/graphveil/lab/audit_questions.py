@@ -16,8 +16,8 @@ from typing import TypeAlias
 
 import numpy as np
 
-from graphveil.lab.audit.auditing import Evidence, Scores, best_event, judge
-from graphveil.lab.audit.cases import Ahead
+from graphveil.lab.audit import Evidence, Scores, best_event, judge
+from graphveil.lab.audit_cases import Ahead
 from graphveil.mechanisms.following import Answer
 from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.laws import NoiseSource

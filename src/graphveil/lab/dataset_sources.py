@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from graphveil.errors import InputError, Place
 from graphveil.graph.intake.records import Records, Table
-from graphveil.lab.datasets.files import SuppliedFile
+from graphveil.lab.dataset_files import SuppliedFile
 from graphveil.records import ReadingOptions, from_rows, read_records
 from graphveil.records.columns import Wanted, match_columns
 from graphveil.records.table_file import read_table

@@ -15,9 +15,9 @@ from graphveil.calendar.calendar import Calendar
 from graphveil.errors import InputError, ParameterError, nearest_name
 from graphveil.graph.intake.records import Records
 from graphveil.graph.sequence import GraphSequence
-from graphveil.lab.datasets import files, sources
-from graphveil.lab.datasets.files import require_folder
-from graphveil.lab.datasets.sources import STAND_INS
+from graphveil.lab import dataset_files, dataset_sources
+from graphveil.lab.dataset_files import require_folder
+from graphveil.lab.dataset_sources import STAND_INS
 from graphveil.lab.synthetic import SyntheticOne, SyntheticTwo
 
 Model = SyntheticOne | SyntheticTwo
@@ -82,7 +82,10 @@ def entries() -> list[Entry]:
 
 
 def dataset(
-    name_or_path: str, *, seed: int | None = None, reading: files.HowToRead = files.AS_THEY_ARE
+    name_or_path: str,
+    *,
+    seed: int | None = None,
+    reading: dataset_files.HowToRead = dataset_files.AS_THEY_ARE,
 ) -> Dataset:
     """A dataset by name or path.
 
@@ -95,7 +98,7 @@ def dataset(
     known = _entries()
     if name in known:
         return known[name].load(rest, DEFAULT_SEED if seed is None else seed)
-    if files.looks_like_path(name_or_path):
+    if dataset_files.looks_like_path(name_or_path):
         return _from_files(name_or_path, reading)
     raise _unknown(name, list(known))
 
@@ -185,26 +188,30 @@ def _unknown(name: str, known: list[str]) -> ParameterError:
 
 
 def _patents(place: str, seed: int) -> Dataset:
-    folder = require_folder(place, (sources.PATENT_CITATIONS, sources.PATENTS), "patents:FOLDER")
+    folder = require_folder(
+        place, (dataset_sources.PATENT_CITATIONS, dataset_sources.PATENTS), "patents:FOLDER"
+    )
     return Dataset(
         name="patents",
         title=_TITLES["patents"],
-        records=sources.read_patents(folder),
+        records=dataset_sources.read_patents(folder),
         directed_by_nature=True,
-        calendar=Calendar.yearly(sources.FIRST_PATENT_YEAR),
+        calendar=Calendar.yearly(dataset_sources.FIRST_PATENT_YEAR),
         stand_in=None,
         source="NBER patent citation data file, subcategory 22; the user's copy",
     )
 
 
 def _signed_citations(place: str, seed: int) -> Dataset:
-    folder = require_folder(place, (sources.CITATIONS, sources.PAPERS), "acl-signed:FOLDER")
+    folder = require_folder(
+        place, (dataset_sources.CITATIONS, dataset_sources.PAPERS), "acl-signed:FOLDER"
+    )
     return Dataset(
         name="acl-signed",
         title=_TITLES["acl-signed"],
-        records=sources.read_signed_citations(folder),
+        records=dataset_sources.read_signed_citations(folder),
         directed_by_nature=True,
-        calendar=Calendar.yearly(sources.FIRST_YEAR),
+        calendar=Calendar.yearly(dataset_sources.FIRST_YEAR),
         stand_in=None,
         source="a signed citation list; the user's copy",
     )
@@ -216,29 +223,29 @@ def _hiv_trace(place: str, seed: int) -> Dataset:
         raise InputError(
             "the files of this dataset are not part of graphveil",
             hint="Name a file and the attribute that is the date: hiv-trace:FILE.json,DATE. "
-            f"Needed: {sources.RESULTS.holds}. {sources.RESULTS.origin}",
+            f"Needed: {dataset_sources.RESULTS.holds}. {dataset_sources.RESULTS.origin}",
         )
-    records = sources.read_hivtrace(Path(path), date)
+    records = dataset_sources.read_hivtrace(Path(path), date)
     return Dataset(
         name="hiv-trace",
         title=_TITLES["hiv-trace"],
         records=records,
         directed_by_nature=False,
-        calendar=files.calendar_for(records.nodes.frame["time"]),
+        calendar=dataset_files.calendar_for(records.nodes.frame["time"]),
         stand_in="It stands in for the paper's HIV transmission graph: those data are private.",
         source=f"HIV-TRACE results, dated by {date}; the user's copy",
     )
 
 
-def _from_files(path: str, reading: files.HowToRead) -> Dataset:
-    name, records = files.read_native(path, reading)
+def _from_files(path: str, reading: dataset_files.HowToRead) -> Dataset:
+    name, records = dataset_files.read_native(path, reading)
     known = STAND_INS.get(name)
     return Dataset(
         name=name,
         title=known.title if known else "files of nodes and edges",
         records=records,
         directed_by_nature=known.directed_by_nature if known else True,
-        calendar=files.calendar_for(records.nodes.frame["time"]),
+        calendar=dataset_files.calendar_for(records.nodes.frame["time"]),
         stand_in=known.sentence if known else None,
         source="tables of nodes and edges; the user's copy",
     )
@@ -248,7 +255,8 @@ _SUPPLIED = (
     Entry(
         "patents",
         _TITLES["patents"],
-        f"patents:FOLDER with {sources.PATENT_CITATIONS.name} and {sources.PATENTS.name}",
+        f"patents:FOLDER with {dataset_sources.PATENT_CITATIONS.name} "
+        f"and {dataset_sources.PATENTS.name}",
         "not bundled: supply the NBER files as they were published",
         _patents,
     ),

@@ -1,4 +1,8 @@
-"""Scaled sums: prefix sums with weights, for noise that all totals have partly in common."""
+"""Lower-triangular factorisations, which never look at the future, as Gaussian noise needs it.
+
+Their columns are one sequence, shifted and scaled, or prefix sums with weights, for noise that all
+totals have partly in common.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,133 @@ from graphveil.mechanisms.factorisations.factorisation import Factorisation, reg
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+GRID = 255  # the unit of the coefficients is 1/GRID; odd, and small, since powers of it occur
+SCALE_GRID = 257  # the unit of the scales
 FINENESS = 1024  # the least factor of a row, nearly; rounding it costs a thousandth of the error
+
+
+@register
+@dataclass(frozen=True)
+class ScaledToeplitz(Factorisation):
+    """C[i, j] = c[i−j]·n[j] for i ≥ j, and 0 above the diagonal; B = A·C⁻¹.
+
+    Being lower triangular, C never looks at the future, which Gaussian noise needs. B·z is
+    found by forward substitution in exact integers over powers of c[0].
+
+    Attributes:
+        coefficients: c, not negative, c[0] odd; one per step.
+        scales: n, odd and positive; one per step.
+    """
+
+    coefficients: tuple[int, ...]
+    scales: tuple[int, ...]
+
+    kind = "scaled-toeplitz"
+
+    def __post_init__(self) -> None:
+        if any(odd < 1 or odd % 2 == 0 for odd in (self.coefficients[0], *self.scales)):
+            raise ValueError("the first coefficient and the scales must be odd and positive")
+        if min(self.coefficients) < 0 or len(self.coefficients) != len(self.scales):
+            raise ValueError("every step needs a coefficient, not negative, and a scale")
+
+    @property
+    def steps(self) -> int:
+        """How many steps the epoch has."""
+        return len(self.coefficients)
+
+    @property
+    def measurements(self) -> int:
+        """One per step."""
+        return self.steps
+
+    def strategy(self) -> NDArray[np.int64]:
+        """C as a dense matrix."""
+        return np.asarray(_lower(np.array(self.coefficients)) * np.array(self.scales))
+
+    def column_l1(self) -> int:
+        """The largest column sum."""
+        sums = reversed(list(accumulate(self.coefficients)))
+        return max(n * total for n, total in zip(self.scales, sums, strict=True))
+
+    def column_l2_squared(self) -> int:
+        """The largest column sum of squares."""
+        sums = reversed(list(accumulate(c * c for c in self.coefficients)))
+        return max(n * n * total for n, total in zip(self.scales, sums, strict=True))
+
+    def decoder(self) -> NDArray[np.float64]:
+        """B as floats."""
+        inverse = np.zeros(self.steps)
+        coefficients = np.array(self.coefficients, dtype=np.float64)
+        inverse[0] = 1 / coefficients[0]
+        for k in range(1, self.steps):
+            inverse[k] = -(coefficients[1 : k + 1] @ inverse[:k][::-1]) / coefficients[0]
+        each = _lower(inverse) / np.array(self.scales, dtype=np.float64)[:, None]
+        return np.asarray(np.cumsum(each, axis=0))
+
+    def single_row(self, place: int) -> NDArray[np.float64]:
+        """One row of B."""
+        return np.asarray(self._dense[place])
+
+    @cached_property
+    def _dense(self) -> NDArray[np.float64]:
+        """B, cached for callers that read it row by row."""
+        return self.decoder()
+
+    def decode(self, noise: Sequence[int]) -> list[Fraction]:
+        """B·z exactly: solve for z through C, then add up."""
+        first, common = self.coefficients[0], lcm(*self.scales)
+        total, estimates = 0, []
+        for power, (solved, n) in enumerate(zip(self._solved(noise), self.scales, strict=True), 1):
+            total = total * first + solved * (common // n)
+            estimates.append(Fraction(total, common * first**power))
+        return estimates
+
+    def _solved(self, noise: Sequence[int]) -> list[int]:
+        """The solution y of c∗y = z; entry t in units of c[0]^−(t+1)."""
+        first, power = self.coefficients[0], 1
+        solved: list[int] = []
+        for t, z in enumerate(noise):
+            earlier = 0
+            for c, y in zip(self.coefficients[t:0:-1], solved, strict=True):
+                earlier = earlier * first + c * y  # Horner: later entries have finer units
+            solved.append(z * power - earlier)
+            power *= first
+        return solved
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data to store."""
+        return {
+            "kind": self.kind,
+            "coefficients": list(self.coefficients),
+            "scales": list(self.scales),
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> ScaledToeplitz:
+        """What `to_dict` gave."""
+        return cls(tuple(data["coefficients"]), tuple(data["scales"]))
+
+
+@lru_cache(maxsize=32)
+def square_root(steps: int) -> ScaledToeplitz:
+    """The square root of A on a grid, its columns scaled to about equal length.
+
+    The square root has the coefficients 1, 1/2, 3/8, …: the series of 1/√(1−x). Whole-number
+    arithmetic only, so that every machine finds the same matrix.
+    """
+    series = [Fraction(1)]
+    for k in range(1, steps):
+        series.append(series[-1] * (2 * k - 1) / (2 * k))
+    coefficients = [round(GRID * r) for r in series]
+    squares = list(accumulate(c * c for c in coefficients))[::-1]
+    scales = [isqrt(SCALE_GRID**2 * squares[0] // square) for square in squares]
+    return ScaledToeplitz(tuple(coefficients), tuple(n - (n % 2 == 0) for n in scales))
+
+
+def _lower(column: NDArray[Any]) -> NDArray[Any]:
+    """The lower-triangular Toeplitz matrix with this first column."""
+    place = np.subtract.outer(np.arange(len(column)), np.arange(len(column)))
+    return np.where(place >= 0, column[np.maximum(place, 0)], 0)
 
 
 @register

@@ -101,8 +101,10 @@ def composed(request: Request, static: int, number: int) -> Epoch | None:
 
 @register
 @dataclass(frozen=True)
-class SensSeqDBounded(Mechanism):
+class SensSeqDBounded(ComposeDBounded):
     """All totals at once, with the sequence's sensitivity under the degree bound.
+
+    The entries of the vector have independent noise: each is an epoch of its own.
 
     Guarantees: ε-node-DP for T releases on sequences within the bound; one Laplace mechanism
     on a vector whose L1 sensitivity is T·static. Proof: docs/mechanisms.md#sensseq.
@@ -110,17 +112,12 @@ class SensSeqDBounded(Mechanism):
 
     name = "sensseq-d-bounded"
     summary = "the paper's SensSeq-D-bounded: all totals as one vector; never beats Compose"
-    measured = Measured.TOTALS
     proof = "docs/mechanisms.md#sensseq"
-
-    def epoch(self, request: Request, number: int) -> Epoch | None:
-        """The entries of the vector have independent noise: each is an epoch of its own."""
-        return entry(request, request.sensitivity.static_l1, number)
 
 
 @register
 @dataclass(frozen=True)
-class SensSeqProjection(Mechanism):
+class SensSeqProjection(ComposeProjection):
     """All totals of the projected sequence at once.
 
     Guarantees: ε-node-DP for T releases on every sequence, whatever its degrees. Projecting
@@ -131,17 +128,4 @@ class SensSeqProjection(Mechanism):
 
     name = "sensseq-projection"
     summary = "the paper's SensSeq-projection: all projected totals as one vector"
-    measured = Measured.PROJECTED_TOTALS
     proof = "docs/mechanisms.md#sensseq"
-
-    def epoch(self, request: Request, number: int) -> Epoch | None:
-        """The entries of the vector have independent noise: each is an epoch of its own."""
-        return entry(request, request.known_projected_l1(), number)
-
-
-def entry(request: Request, static: int, number: int) -> Epoch | None:
-    """One entry of the vector of T totals, whose L1 sensitivity is T·static."""
-    if request.horizon is None or number >= request.horizon:
-        return None
-    of_the_sequence = request.horizon * static
-    return Epoch(single_step(), laplace_for(of_the_sequence, request.epsilon))

@@ -102,10 +102,6 @@ class Components(Statistic):
         """The change of the number of components."""
         return ComponentTally()
 
-    def differences(self, tallied: Counts, width: int | None = None) -> Counts:
-        """The changes themselves."""
-        return tallied
-
     def sensitivity(self, bound: Bound) -> Sensitivity:
         """The person is one component more and joins those beside it, which may join later.
 

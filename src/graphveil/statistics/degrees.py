@@ -27,13 +27,7 @@ from graphveil.statistics.sensitivity import (
     StaticChange,
     TotalsShape,
 )
-from graphveil.statistics.statistic import (
-    Domain,
-    Statistic,
-    described,
-    register,
-    require_at_least,
-)
+from graphveil.statistics.statistic import Domain, Statistic, described, register, require_at_least
 from graphveil.statistics.tallies import Counts, DegreeReach, DegreeTally
 
 if TYPE_CHECKING:

@@ -44,10 +44,6 @@ class Nodes(Statistic):
         """Arrivals per step."""
         return NodeTally()
 
-    def differences(self, tallied: Counts, width: int | None = None) -> Counts:
-        """The arrivals themselves."""
-        return tallied
-
     def facts(self, width: int) -> tuple[Combination, ...]:
         """Everybody."""
         return ({PEOPLE: 1},)
@@ -101,10 +97,6 @@ class Edges(Statistic):
     def tally(self) -> EdgeTally:
         """New edges per step."""
         return EdgeTally()
-
-    def differences(self, tallied: Counts, width: int | None = None) -> Counts:
-        """The new edges themselves."""
-        return tallied
 
     def facts(self, width: int) -> tuple[Combination, ...]:
         """All links."""

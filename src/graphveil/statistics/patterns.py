@@ -82,10 +82,6 @@ class PatternCount(Statistic):
         """New copies per step."""
         return PatternTally(self.pattern)
 
-    def differences(self, tallied: Counts, width: int | None = None) -> Counts:
-        """The new copies themselves."""
-        return tallied
-
     def require_domain(self, *, directed: bool) -> None:
         """Refuse graphs of another kind than the pattern."""
         if directed != self.pattern.directed:

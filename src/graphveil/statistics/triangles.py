@@ -13,13 +13,7 @@ from graphveil.graph.promises import Bound, InOutBound
 from graphveil.statistics.degrees import DegreeStatistic, OfInDegrees, OfOutDegrees, OfTotalDegrees
 from graphveil.statistics.relations import Fact, Known, Relation, never_negative
 from graphveil.statistics.sensitivity import Sensitivity, sensitivity_of_copies
-from graphveil.statistics.statistic import (
-    Domain,
-    Statistic,
-    described,
-    register,
-    require_at_least,
-)
+from graphveil.statistics.statistic import Domain, Statistic, described, register, require_at_least
 from graphveil.statistics.tallies import LARGEST, Counts, DegreeReach, TriangleTally, checked
 
 if TYPE_CHECKING:

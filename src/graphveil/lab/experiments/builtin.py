@@ -18,6 +18,7 @@ from graphveil.lab.audit_cases import Ahead
 from graphveil.lab.experiments.protocol import Integers, times_two
 from graphveil.lab.experiments.trial import Attempt, Option, Trial, best_of, tuned
 from graphveil.lab.simulation import SimulationNoise
+from graphveil.mechanisms.factorisations.objectives import DEFAULT, Objective
 from graphveil.mechanisms.following import rank_of_guess
 from graphveil.mechanisms.mechanism import Request
 from graphveil.mechanisms.optimised import Returning
@@ -93,17 +94,8 @@ def shaped(trial: Trial) -> Attempt | None:
     return _projected_to(trial, trial.subject.projection_threshold)
 
 
-def shaped_doubled(trial: Trial) -> Attempt | None:
-    """The same with twice the threshold, where it was read off the data."""
-    return _projected_wrongly(trial, halved=False)
-
-
-def shaped_halved(trial: Trial) -> Attempt | None:
-    """The same with half the threshold."""
-    return _projected_wrongly(trial, halved=True)
-
-
-def _projected_wrongly(trial: Trial, *, halved: bool) -> Attempt | None:
+def shaped_wrongly(trial: Trial, *, halved: bool) -> Attempt | None:
+    """The same with half or twice the threshold, where it was read off the data."""
     by_rule = trial.subject.hub_threshold
     if trial.subject.projection_threshold != by_rule or trial.subject.tau is not None:
         return None
@@ -140,32 +132,13 @@ def _kinds_of_projection(trial: Trial) -> list[Option]:
 # Ours without a promise, for links: thresholds that follow what was published.
 
 
-def following(trial: Trial) -> Attempt | None:
-    """Thresholds that follow, with no guess of any: the size at the end only plans the error."""
-    return followed(trial, None)
+def following(trial: Trial, times: Fraction | None = None) -> Attempt | None:
+    """Links at thresholds that follow, with a guess of the last one times a factor, or with none.
 
-
-def following_guess(trial: Trial) -> Attempt | None:
-    """The same with a guess of the last threshold, by the rule of these experiments.
-
-    It is the degree of the k-th person, k = 2(n + 2)/(3ε) for n questions, and the links are those
-    at the end: both read off the data, as the promise of `hubs` is, but no error is looked at.
+    The guess is the degree of the k-th person, k = 2(n + 2)/(3ε) for n questions, and the links are
+    those at the end: both read off the data, as the promise of `hubs` is, but no error is looked
+    at. Without a guess, the size at the end only plans the error.
     """
-    return followed(trial, Fraction(1))
-
-
-def following_guess_doubled(trial: Trial) -> Attempt | None:
-    """The same with a guess of the threshold that is twice as large."""
-    return followed(trial, Fraction(2))
-
-
-def following_guess_halved(trial: Trial) -> Attempt | None:
-    """The same with a guess of the threshold that is half as large."""
-    return followed(trial, Fraction(1, 2))
-
-
-def followed(trial: Trial, times: Fraction | None) -> Attempt | None:
-    """Links at thresholds that follow, with the guess of the rule times a factor, or with none."""
     network = trial.truth.network
     if network is None:
         return None
@@ -227,14 +200,9 @@ def law(trial: Trial) -> Attempt | None:
     return _published(trial, plain)
 
 
-def auto(trial: Trial) -> Attempt | None:
-    """The planner's choice."""
-    return _published(trial, trial.plan())
-
-
-def auto_relative(trial: Trial) -> Attempt | None:
-    """The planner's choice if relative errors are to be small and totals grow evenly."""
-    return _published(trial, trial.plan(minimise="relative"))
+def auto(trial: Trial, minimise: str | Objective = DEFAULT) -> Attempt | None:
+    """The planner's choice: by "relative", if relative errors of even growth are to be small."""
+    return _published(trial, trial.plan(minimise=minimise))
 
 
 def hubs(trial: Trial) -> Attempt | None:
@@ -249,18 +217,11 @@ def hubs(trial: Trial) -> Attempt | None:
     return None if option is None else option.attempt(trial)
 
 
-def hubs_doubled(trial: Trial) -> Attempt | None:
-    """The same with a promise that is twice as large, in D and in H."""
-    return _promised_wrongly(trial, halved=False)
+def hubs_wrongly(trial: Trial, *, halved: bool) -> Attempt | None:
+    """Half or twice the D and the H of the rule, and what the most exposed person loses.
 
-
-def hubs_halved(trial: Trial) -> Attempt | None:
-    """The same with a promise that is half as large: some people lose more than ε by it."""
-    return _promised_wrongly(trial, halved=True)
-
-
-def _promised_wrongly(trial: Trial, *, halved: bool) -> Attempt | None:
-    """Half or twice the D and the H of the rule, and what the most exposed person loses."""
+    By a promise that is half as large, some people lose more than ε.
+    """
     statistic, by_rule = trial.subject.statistic, trial.subject.hub_threshold
     counted = {each.counted: (each, totals) for each, totals in trial.truth.first_links}
     within = times_two(by_rule, halved=halved)

@@ -10,7 +10,8 @@ import hashlib
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
+from fractions import Fraction
+from functools import lru_cache, partial
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any, TypeAlias
@@ -175,20 +176,20 @@ OURS: dict[str, Publishing] = {
     TIGHT: builtin.tight,
     LAW: builtin.law,
     AUTO: builtin.auto,
-    AUTO_RELATIVE: builtin.auto_relative,
+    AUTO_RELATIVE: partial(builtin.auto, minimise="relative"),
     HUBS: builtin.hubs,
     TUNED_HUBS: builtin.tuned_hubs,
     SHAPED: builtin.shaped,
     TUNED_SHAPED: builtin.tuned_shaped,
     FOLLOWING: builtin.following,
-    GUESSED: builtin.following_guess,
+    GUESSED: partial(builtin.following, times=Fraction(1)),
     SENSDIFF_DOUBLE: builtin.sensdiff_doubled,
-    HUBS_DOUBLE: builtin.hubs_doubled,
-    HUBS_HALF: builtin.hubs_halved,
-    SHAPED_DOUBLE: builtin.shaped_doubled,
-    SHAPED_HALF: builtin.shaped_halved,
-    GUESSED_DOUBLE: builtin.following_guess_doubled,
-    GUESSED_HALF: builtin.following_guess_halved,
+    HUBS_DOUBLE: partial(builtin.hubs_wrongly, halved=False),
+    HUBS_HALF: partial(builtin.hubs_wrongly, halved=True),
+    SHAPED_DOUBLE: partial(builtin.shaped_wrongly, halved=False),
+    SHAPED_HALF: partial(builtin.shaped_wrongly, halved=True),
+    GUESSED_DOUBLE: partial(builtin.following, times=Fraction(2)),
+    GUESSED_HALF: partial(builtin.following, times=Fraction(1, 2)),
 }
 # Candidates whose parameters were read off the data, with these twice or half as large.
 WRONG_BY_TWO = (

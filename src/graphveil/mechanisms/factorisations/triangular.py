@@ -54,11 +54,6 @@ class ScaledToeplitz(Factorisation):
         """How many steps the epoch has."""
         return len(self.coefficients)
 
-    @property
-    def measurements(self) -> int:
-        """One per step."""
-        return self.steps
-
     def strategy(self) -> NDArray[np.int64]:
         """C as a dense matrix."""
         return np.asarray(_lower(np.array(self.coefficients)) * np.array(self.scales))
@@ -177,11 +172,6 @@ class ScaledSums(Factorisation):
     def steps(self) -> int:
         """How many steps the epoch has."""
         return len(self.rows)
-
-    @property
-    def measurements(self) -> int:
-        """One per step."""
-        return self.steps
 
     def strategy(self) -> NDArray[np.int64]:
         """C as a dense matrix."""

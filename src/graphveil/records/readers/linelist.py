@@ -16,12 +16,7 @@ from graphveil.records.dates import MISSING_WORDS, undated
 from graphveil.records.delimited import DelimitedTable, unquoted
 from graphveil.records.format import Claim, Claimed, Format, Note, ParsedFile, file_report, register
 from graphveil.records.options import ReadingOptions
-from graphveil.records.selection import (
-    Selection,
-    dated_by,
-    edge_time_columns,
-    node_time_columns,
-)
+from graphveil.records.selection import Selection, dated_by, edge_time_columns, node_time_columns
 from graphveil.records.source_file import SourceFile
 from graphveil.records.table_file import TableFile, claimed_table, table_file
 

@@ -28,8 +28,7 @@ from graphveil.mechanisms.planning.intervals import half_widths
 from graphveil.mechanisms.planning.plan import Plan
 from graphveil.report.estimates import around
 from graphveil.series.planner import plan as planned
-from graphveil.series.postprocessing import processed
-from graphveil.series.revising import Rising, revised
+from graphveil.series.postprocessing import Rising, processed, revised
 from graphveil.statistics.statistic import statistic
 
 HERE = Path(__file__).resolve().parent

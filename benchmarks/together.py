@@ -25,7 +25,7 @@ from graphveil.mechanisms.planning.plan import Plan
 from graphveil.report.estimates import around, wider
 from graphveil.series.joint import MOST, Member, Picture, joint
 from graphveil.series.planner import plan as planned
-from graphveil.series.revising import revised
+from graphveil.series.postprocessing import revised
 from graphveil.statistics.statistic import Statistic, statistic
 
 WORST = 1.02

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphveil.errors import BoundError, CountOverflowError
+from graphveil.statistics.patterns import _stars_at_low_degrees
 from graphveil.statistics.statistic import statistic
 from graphveil.statistics.tallies import LARGEST, Counts, DegreeReach, checked, totals
-from graphveil.statistics.triangles import _stars_at_low_degrees
 
 NO_RUNS: Counts = np.zeros((0, 3), dtype=np.int64)
 

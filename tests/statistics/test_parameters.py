@@ -8,9 +8,8 @@ from dataclasses import dataclass
 import pytest
 
 from graphveil.errors import ParameterError
-from graphveil.statistics.patterns import PatternCount
+from graphveil.statistics.patterns import PatternCount, Stars
 from graphveil.statistics.statistic import Statistic, known_parameters, registered, statistic
-from graphveil.statistics.triangles import Stars
 
 
 @pytest.mark.parametrize("name", sorted(registered()))

@@ -9,8 +9,8 @@ import pytest
 
 from graphveil.errors import ParameterError
 from graphveil.graph.promises import DegreeBound
+from graphveil.statistics.patterns import _stars_at_low_degrees
 from graphveil.statistics.statistic import Statistic, statistic, whole_number
-from graphveil.statistics.triangles import _stars_at_low_degrees
 
 
 def test_clusters_and_people_in_them_stand_in_one_tally() -> None:

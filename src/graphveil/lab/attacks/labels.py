@@ -26,13 +26,13 @@ from graphveil.statistics.degree_ccdf import CcdfOfDegrees
 from graphveil.statistics.degree_histogram import HistogramOfDegrees
 from graphveil.statistics.degrees import DegreeStatistic, HighDegreeCount
 from graphveil.statistics.edges import Edges, Nodes
-from graphveil.statistics.statistic import Statistic
-from graphveil.statistics.triangles import (
+from graphveil.statistics.patterns import (
     CyclicTriangles,
     StarCount,
     TransitiveTriangles,
     Triangles,
 )
+from graphveil.statistics.statistic import Statistic
 
 LABELS = 3
 MOST_PEOPLE = 14  # of a graph whose labels are drawn

@@ -14,8 +14,8 @@ import numpy as np
 from graphveil.graph.promises import Bound, DegreeBound, HubBound, InOutBound
 from graphveil.lab.audit import NORMAL, Audit, AuditEffort, audit
 from graphveil.lab.audit_cases import Integers, Publisher, simulated
+from graphveil.mechanisms.laplace import ComposeDBounded, SensDiff
 from graphveil.mechanisms.mechanism import Mechanism, Request, mechanism
-from graphveil.mechanisms.papers import ComposeDBounded, SensDiff
 from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.joint_laws import JointLaw
 from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace, NoiseLaw, NoiseSource

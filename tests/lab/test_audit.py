@@ -25,8 +25,8 @@ from graphveil.lab.audit import (
 )
 from graphveil.lab.audit_cases import LARGEST_BOUND, Case, released, simulated, worst_cases
 from graphveil.lab.pairs import replay
+from graphveil.mechanisms.laplace import SensDiff
 from graphveil.mechanisms.mechanism import Measured, registered
-from graphveil.mechanisms.papers import SensDiff
 from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.joint_laws import JointLaw, MovesNoise, RangeNoise
 from graphveil.noise.laws import DiscreteLaplace

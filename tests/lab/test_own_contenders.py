@@ -25,7 +25,7 @@ from graphveil.lab.experiments.trial import Trial
 PAGE = ROOT / "docs" / "your-own-contender.md"
 MODULE = """
 import numpy as np
-from graphveil.mechanisms.papers import SensDiff
+from graphveil.mechanisms.laplace import SensDiff
 
 Same = SensDiff
 instance = SensDiff()

@@ -41,9 +41,8 @@ from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.joint_laws import RangeNoise
 from graphveil.noise.laws import NoiseLaw, NoiseSource
 from graphveil.noise.release_noise import ReleaseNoise
-from graphveil.series.following import Trail, ask, corrected_answers
 from graphveil.series.planner import compare, plan
-from graphveil.series.state import renewed, start
+from graphveil.series.state import Trail, ask, corrected_answers, renewed, start
 from graphveil.statistics.sensitivity import PARTS
 from graphveil.statistics.statistic import statistic
 

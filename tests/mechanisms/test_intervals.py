@@ -18,8 +18,8 @@ from graphveil.graph.promises import DegreeBound
 from graphveil.lab.simulation import simulate
 from graphveil.mechanisms.factorisations.bordered import Bordered, Dyadic, identity
 from graphveil.mechanisms.factorisations.factorisation import Factorisation
+from graphveil.mechanisms.laplace import SensDiff
 from graphveil.mechanisms.mechanism import Epoch, Request, mechanism
-from graphveil.mechanisms.papers import SensDiff
 from graphveil.mechanisms.planning.continuation import continued, renewed
 from graphveil.mechanisms.planning.intervals import (
     _Identity,

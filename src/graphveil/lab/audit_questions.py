@@ -21,8 +21,7 @@ from graphveil.lab.audit_cases import Ahead
 from graphveil.mechanisms.following import Answer
 from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.laws import NoiseSource
-from graphveil.series.following import Trail, ask
-from graphveil.series.state import start
+from graphveil.series.state import Trail, ask, start
 
 NEVER = 1e9  # the score of a transcript that one side could not have made
 World: TypeAlias = Callable[[int, int], int]  # the exact count at a step, at a threshold

@@ -21,7 +21,7 @@ from graphveil.noise.joint_laws import BoxNoise, JointLaw, RangeNoise
 
 
 @dataclass(frozen=True)
-class _JointProjection(Mechanism):
+class JointProjection(Mechanism):
     """Totals of the projected graph, with joint noise for all of them.
 
     Guarantees: ε-node-DP for T releases on *every* sequence, whatever its degrees: the projection,
@@ -38,19 +38,20 @@ class _JointProjection(Mechanism):
         reason = super().refusal(request) or _many_numbers(request)
         if reason is None and self.law is RangeNoise and not request.projected_rises:
             reason = "needs totals that one person can only raise: take 'box-projection'"
-        return reason or joint_refusal(self._noise(request))
+        return reason or joint_refusal(self.noise(request))
 
     def epoch(self, request: Request, number: int) -> Epoch | None:
         """One epoch, which covers the horizon."""
-        return None if number else Epoch(Totals(request.known_horizon()), self._noise(request))
+        return None if number else Epoch(Totals(request.known_horizon()), self.noise(request))
 
-    def _noise(self, request: Request) -> JointLaw:
+    def noise(self, request: Request) -> JointLaw:
+        """The law of all totals' noise together."""
         return self.law(request.known_projected_l1() / request.epsilon, request.known_horizon())
 
 
 @register
 @dataclass(frozen=True)
-class RangeProjection(_JointProjection):
+class RangeProjection(JointProjection):
     """Totals of the projected graph that one person can only raise, by at most Δ each."""
 
     name = "range-projection"
@@ -60,7 +61,7 @@ class RangeProjection(_JointProjection):
 
 @register
 @dataclass(frozen=True)
-class BoxProjection(_JointProjection):
+class BoxProjection(JointProjection):
     """Totals of the projected graph that one person can raise or lower, by at most Δ each."""
 
     name = "box-projection"

@@ -32,7 +32,7 @@ from graphveil.mechanisms.planning.covariance import (
     precision_rows,
 )
 from graphveil.mechanisms.planning.plan import Plan
-from graphveil.series.following import corrected_answers
+from graphveil.series.state import corrected_answers
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

@@ -31,9 +31,8 @@ from graphveil.series.counting import (
     count_series,
     difference_at,
 )
-from graphveil.series.following import Trail, ask, standard_deviation
 from graphveil.series.postprocessing import Processing
-from graphveil.series.state import SeriesState, advance
+from graphveil.series.state import SeriesState, Trail, advance, ask, standard_deviation
 from graphveil.statistics.statistic import Statistic
 
 if TYPE_CHECKING:

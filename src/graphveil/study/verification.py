@@ -20,7 +20,7 @@ from graphveil.graph.intake.records import counted
 from graphveil.hints import Hint
 from graphveil.noise.exact_numbers import as_text
 from graphveil.series.counting import ThresholdCounts, difference_at
-from graphveil.series.following import Trail
+from graphveil.series.state import Trail
 from graphveil.study import publishing
 from graphveil.study.custody.witness import WitnessVerdict
 from graphveil.study.ledger import Ledger, LedgerRow

@@ -20,15 +20,14 @@ from graphveil.lab.experiments.trial import Attempt, Option, Trial, best_of, tun
 from graphveil.lab.simulation import SimulationNoise
 from graphveil.mechanisms.factorisations.objectives import DEFAULT, Objective
 from graphveil.mechanisms.following import rank_of_guess
+from graphveil.mechanisms.laplace import SensDiff
 from graphveil.mechanisms.mechanism import Request
 from graphveil.mechanisms.optimised import Returning
-from graphveil.mechanisms.papers import SensDiff
 from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.laws import NoiseSource
 from graphveil.series.counting import ThresholdCounts
-from graphveil.series.following import Trail, ask
 from graphveil.series.planner import loss_of
-from graphveil.series.state import start
+from graphveil.series.state import Trail, ask, start
 from graphveil.statistics.change import sensitivity_under
 from graphveil.statistics.sensitivity import PARTS
 

@@ -24,11 +24,9 @@ from graphveil.graph.promises import Bound, DegreeBound, HubBound
 from graphveil.lab.simulation import simulate
 from graphveil.mechanisms.factorisations.objectives import COMPARED, Objective, objective
 from graphveil.mechanisms.mechanism import Measured, Mechanism, Request, mechanism, registered
-from graphveil.mechanisms.planning.plan import Plan
-from graphveil.mechanisms.planning.spans import achieved
+from graphveil.mechanisms.planning.plan import Plan, achieved
 from graphveil.series.planner import plan as planned
-from graphveil.statistics.sensitivity import Sensitivity
-from graphveil.statistics.shape import Moves
+from graphveil.statistics.sensitivity import Moves, Sensitivity
 from graphveil.statistics.statistic import Statistic, statistic
 
 HERE = Path(__file__).resolve().parent

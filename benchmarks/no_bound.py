@@ -12,7 +12,8 @@ from fractions import Fraction
 from pathlib import Path
 
 from graphveil.backends import LocalEngine
-from graphveil.lab.candidates.comparison import (
+from graphveil.lab.datasets import dataset
+from graphveil.lab.experiments.comparison import (
     AUTO,
     FOLLOWING,
     HUBS,
@@ -22,9 +23,8 @@ from graphveil.lab.candidates.comparison import (
     Outcome,
     outcomes,
 )
-from graphveil.lab.candidates.trial import Trial
-from graphveil.lab.datasets import dataset
-from graphveil.lab.protocol.subjects import AskedStatistic, DatasetVersion, Subject, true_values
+from graphveil.lab.experiments.subjects import AskedStatistic, DatasetVersion, Subject, true_values
+from graphveil.lab.experiments.trial import Trial
 
 HERE = Path(__file__).resolve().parent
 EPSILON, RUNS = Fraction(1), 200

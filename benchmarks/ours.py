@@ -20,7 +20,7 @@ from graphveil.graph.sequence import GraphSequence
 from graphveil.graph.thresholds import FollowingBound, ForestBound
 from graphveil.records import ReadingOptions, from_arrays, read_pair
 from graphveil.series.planner import plan
-from graphveil.series.series import Series
+from graphveil.series.release import Series
 from graphveil.statistics.statistic import Statistic, statistic
 
 TAU = 10

@@ -21,15 +21,14 @@ from numpy.typing import NDArray
 
 from graphveil.backends import LocalEngine
 from graphveil.graph.promises import DegreeBound
-from graphveil.lab.protocol.runs import Agenda, ReproduceRequest
-from graphveil.lab.protocol.subjects import Subject
+from graphveil.lab.experiments.runs import Agenda, ReproduceRequest
+from graphveil.lab.experiments.subjects import Subject
 from graphveil.lab.simulation import simulate
 from graphveil.mechanisms.planning.intervals import half_widths
 from graphveil.mechanisms.planning.plan import Plan
 from graphveil.report.estimates import around
 from graphveil.series.planner import plan as planned
-from graphveil.series.postprocessing import processed
-from graphveil.series.revising import Rising, revised
+from graphveil.series.postprocessing import Rising, processed, revised
 from graphveil.statistics.statistic import statistic
 
 HERE = Path(__file__).resolve().parent

@@ -12,8 +12,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from graphveil import DegreeBound, Plan, best_plans, best_shares, plan, statistic
+from graphveil.mechanisms.planning.plan import achieved
 from graphveil.mechanisms.planning.shares import at_another_price, equal_shares
-from graphveil.mechanisms.planning.spans import achieved
 
 BOUND, EPSILON, DELTA = DegreeBound(10), Fraction(1), Fraction(1, 10**6)
 SERIES: tuple[tuple[str, dict[str, int], int], ...] = (

@@ -18,14 +18,14 @@ from graphveil.backends import LocalEngine
 from graphveil.cli.commands.demo import made_up
 from graphveil.graph.promises import Bound, DegreeBound
 from graphveil.graph.sequence import GraphSequence
-from graphveil.lab.protocol.runs import Agenda, ReproduceRequest
+from graphveil.lab.experiments.runs import Agenda, ReproduceRequest
 from graphveil.lab.simulation import simulate
 from graphveil.mechanisms.planning.intervals import half_widths
 from graphveil.mechanisms.planning.plan import Plan
 from graphveil.report.estimates import around, wider
 from graphveil.series.joint import MOST, Member, Picture, joint
 from graphveil.series.planner import plan as planned
-from graphveil.series.revising import revised
+from graphveil.series.postprocessing import revised
 from graphveil.statistics.statistic import Statistic, statistic
 
 WORST = 1.02

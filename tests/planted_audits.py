@@ -13,15 +13,15 @@ import numpy as np
 
 from graphveil.graph.promises import Bound, DegreeBound, HubBound, InOutBound
 from graphveil.lab.audit import NORMAL, Audit, AuditEffort, audit
-from graphveil.lab.audit.cases import Integers, Publisher, simulated
+from graphveil.lab.audit_cases import Integers, Publisher, simulated
+from graphveil.mechanisms.laplace import ComposeDBounded, SensDiff
 from graphveil.mechanisms.mechanism import Mechanism, Request, mechanism
-from graphveil.mechanisms.papers import ComposeDBounded, SensDiff
 from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.joint_laws import JointLaw
 from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace, NoiseLaw, NoiseSource
 from graphveil.series.planner import compare
 from graphveil.series.planner import plan as planned
-from graphveil.statistics.shape import Moves
+from graphveil.statistics.sensitivity import Moves
 from graphveil.statistics.statistic import Statistic, statistic
 
 HIGH = statistic("high-degree", tau=1)

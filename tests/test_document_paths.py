@@ -49,7 +49,7 @@ def test_dotted_names_of_a_document_exist(path: Path) -> None:
 
 
 def test_what_is_gone_is_noticed() -> None:
-    text = "`lab/audit/cases.py`, testing/audit_cases.py, `backends/local/` and `local/`"
+    text = "`lab/audit_cases.py`, testing/audit_cases.py, `backends/local/` and `local/`"
     assert missing_paths(text) == {"testing/audit_cases.py", "local/"}
-    text = "graphveil.Series, graphveil.Published, graphveil.series.series.Series, graphveil.gone"
+    text = "graphveil.Series, graphveil.Published, graphveil.series.release.Series, graphveil.gone"
     assert missing_names(text) == {"graphveil.Published", "graphveil.gone"}

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from graphveil.errors import ParameterError
 from graphveil.mechanisms import mechanism as mechanism_module
 from graphveil.mechanisms.factorisations import factorisation as factorisation_module
-from graphveil.mechanisms.factorisations.dyadic import Dyadic
+from graphveil.mechanisms.factorisations.bordered import Dyadic
+from graphveil.mechanisms.laplace import SensDiff
 from graphveil.mechanisms.mechanism import mechanism
 from graphveil.mechanisms.mechanism import registered as mechanisms
-from graphveil.mechanisms.papers import SensDiff
 from graphveil.registry import Registry
 from graphveil.statistics import statistic as statistic_module
 from graphveil.statistics.edges import Edges

@@ -17,9 +17,8 @@ from tempfile import TemporaryDirectory
 from unittest import mock
 
 from graphveil.noise.joint_laws import JointLaw
-from graphveil.noise.joint_samplers import draw_vector
 from graphveil.noise.laws import DiscreteLaplace, NoiseLaw
-from graphveil.noise.release_noise import ReleaseNoise
+from graphveil.noise.release_noise import ReleaseNoise, draw_vector
 
 
 @dataclass

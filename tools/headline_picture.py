@@ -9,8 +9,8 @@ import re
 
 from commands import ROOT
 from graphveil.drawing.svg import INK, PAPER, document, element, words
-from graphveil.lab.findings.page import filled_in
-from graphveil.lab.protocol.results import Row, read_rows
+from graphveil.lab.experiments.page import filled_in
+from graphveil.lab.experiments.results import Row, read_rows
 
 PICTURE = ROOT / "docs" / "images" / "headline.svg"
 RESULTS = ROOT / "docs" / "data" / "findings.csv"

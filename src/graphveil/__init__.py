@@ -36,8 +36,7 @@ if TYPE_CHECKING:
         read_records,
     )
     from graphveil.series.planner import compare, plan
-    from graphveil.series.release import Release
-    from graphveil.series.series import Series
+    from graphveil.series.release import Release, Series
     from graphveil.statistics.pattern_shape import Pattern
     from graphveil.statistics.sensitivity import Sensitivity
     from graphveil.statistics.statistic import Statistic, registered, statistic
@@ -67,8 +66,7 @@ _HOMES = {
     "graphveil.mechanisms.planning.plan": ("Plan",),
     "graphveil.series.planner": ("compare", "plan"),
     "graphveil.mechanisms.planning.shares": ("best_plans", "best_shares"),
-    "graphveil.series.release": ("Release",),
-    "graphveil.series.series": ("Series",),
+    "graphveil.series.release": ("Release", "Series"),
     "graphveil.statistics.pattern_shape": ("Pattern",),
     "graphveil.statistics.sensitivity": ("Sensitivity",),
     "graphveil.statistics.statistic": ("Statistic", "registered", "statistic"),

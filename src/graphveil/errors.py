@@ -106,7 +106,7 @@ class InputError(GraphveilError):
 class RecordError(InputError):
     """Records that break a rule, all of them: the message names one, `rows` has every one.
 
-    Whoever leaves these rows out can take the others; `graphveil.graph.intake.filtering` does.
+    Whoever leaves these rows out can take the others; `graphveil.graph.intake.appending` does.
     """
 
     def __init__(

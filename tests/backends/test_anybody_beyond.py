@@ -19,12 +19,10 @@ from graphveil.backends import LocalEngine
 from graphveil.errors import ParameterError
 from graphveil.graph.promises import DegreeBound, HubBound, InOutBound
 from graphveil.mechanisms.planning.plan import Plan
-from graphveil.series.losses import FURTHER, loss_beyond, times_beyond
-from graphveil.series.planner import plan
+from graphveil.series.planner import FURTHER, loss_beyond, plan, times_beyond
 from graphveil.statistics.change import sensitivity_under, shape_under
 from graphveil.statistics.recent import RecentStatistic
-from graphveil.statistics.sensitivity import Sensitivity
-from graphveil.statistics.shape import Bins, Mass, Moves, Shape
+from graphveil.statistics.sensitivity import Bins, Mass, Moves, Sensitivity, Shape
 from graphveil.statistics.statistic import Statistic, statistic
 from graphveil.statistics.tallies import Counts
 from small_sequences import Growth, growths

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from graphveil.backends import ExactCounts, LocalEngine
 from graphveil.errors import ParameterError
 from graphveil.kernels import kernel
-from graphveil.statistics.growing_clusters import GrowingClusters
+from graphveil.statistics.clusters import GrowingClusters
 from graphveil.statistics.recent import Recent
 from graphveil.statistics.statistic import Statistic, registered
 from graphveil.statistics.tallies import Counts

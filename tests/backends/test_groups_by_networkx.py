@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 from graphveil.backends import LocalEngine
-from graphveil.backends.local.checkpoint import LocalKeeping
+from graphveil.backends.local.counters import LocalKeeping
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import ParameterError
 from graphveil.graph.groups import MOST_CELLS, Groups, column_of

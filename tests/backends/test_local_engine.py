@@ -78,7 +78,7 @@ def test_step_by_step_on_a_larger_graph(directed: bool, late: bool) -> None:
 def test_threads_change_nothing(
     directed: bool, late: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graphveil.backends.local.triangles.ENTRIES_PER_PART", 50)
+    monkeypatch.setattr("graphveil.backends.local.patterns.ENTRIES_PER_PART", 50)
     growth = random_growth(120, 9, 0.1, directed=directed, late=late, seed=3)
     one = LocalEngine(threads=1).count(growth.sequence(), sweep(directed=directed))
     two = LocalEngine(threads=2).count(growth.sequence(), sweep(directed=directed))

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from commands import ROOT, graphveil
+from graphveil.lab.dataset_files import PAPER
 from graphveil.lab.datasets import names
-from graphveil.lab.datasets.files import PAPER
 
 CLINIC = "examples/clinic"
 

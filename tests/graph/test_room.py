@@ -9,7 +9,7 @@ import pytest
 
 from graphveil import Calendar, GraphSequence, from_rows, read_records
 from graphveil.errors import InputError
-from graphveil.graph import room
+from graphveil.graph import columns
 from graphveil.graph.intake import appending
 from graphveil.graph.intake.records import Records
 from graphveil.graph.sequence import BOTH, MOST_NODES
@@ -29,10 +29,10 @@ def built() -> GraphSequence:
 def test_a_graph_that_does_not_fit_is_refused_before_it_is_built(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    needed = room.BYTES_A_NODE * len(PEOPLE) + room.BYTES_AN_EDGE * len(LINKS)
-    monkeypatch.setattr(room, "free_bytes", lambda: needed)
+    needed = columns.BYTES_A_NODE * len(PEOPLE) + columns.BYTES_AN_EDGE * len(LINKS)
+    monkeypatch.setattr(columns, "free_bytes", lambda: needed)
     assert built().nodes == len(PEOPLE)
-    monkeypatch.setattr(room, "free_bytes", lambda: needed - 1)
+    monkeypatch.setattr(columns, "free_bytes", lambda: needed - 1)
     monkeypatch.setattr(appending, "arrivals", lambda *_, **__: pytest.fail("it has begun"))
     with pytest.raises(InputError, match="GB are free") as refused:
         built()
@@ -42,7 +42,7 @@ def test_a_graph_that_does_not_fit_is_refused_before_it_is_built(
 
 def test_a_refused_batch_leaves_the_sequence_as_it_was(monkeypatch: pytest.MonkeyPatch) -> None:
     begun = built()
-    monkeypatch.setattr(room, "free_bytes", lambda: 0)
+    monkeypatch.setattr(columns, "free_bytes", lambda: 0)
     with pytest.raises(InputError, match="memory"):
         begun.extend(from_rows([("g", 2022)], [("g", "a")]))
     assert (begun.nodes, len(begun.entries), begun.steps) == (6, 2, 1)
@@ -55,7 +55,7 @@ def test_a_table_that_does_not_fit_is_refused_before_it_is_read(
     nodes.write_text("node,time\n" + "".join(f"{name},{time}\n" for name, time in PEOPLE))
     edges.write_text("source,target\n" + "".join(f"{a},{b}\n" for a, b in LINKS))
     assert len(read_records([nodes, edges]).records.nodes.frame) == len(PEOPLE)
-    monkeypatch.setattr(room, "free_bytes", lambda: nodes.stat().st_size - 1)
+    monkeypatch.setattr(columns, "free_bytes", lambda: nodes.stat().st_size - 1)
     with pytest.raises(InputError, match="reading takes at least"):
         read_records([nodes, edges])
 
@@ -63,9 +63,9 @@ def test_a_table_that_does_not_fit_is_refused_before_it_is_read(
 def test_where_the_system_does_not_tell_nothing_is_refused(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr(room, "_SYSTEM", tmp_path / "none")
-    monkeypatch.setattr(room, "_GROUP", tmp_path / "none")
-    assert room.free_bytes() is None
+    monkeypatch.setattr(columns, "_SYSTEM", tmp_path / "none")
+    monkeypatch.setattr(columns, "_GROUP", tmp_path / "none")
+    assert columns.free_bytes() is None
     assert built().nodes == len(PEOPLE)
 
 
@@ -74,16 +74,16 @@ def test_a_container_may_have_less_than_its_system(
 ) -> None:
     system = tmp_path / "meminfo"
     system.write_text("MemTotal: 9000 kB\nMemAvailable: 8000 kB\n")
-    monkeypatch.setattr(room, "_SYSTEM", system)
-    monkeypatch.setattr(room, "_GROUP", tmp_path)
-    assert room.free_bytes() == 8000 * 1024
+    monkeypatch.setattr(columns, "_SYSTEM", system)
+    monkeypatch.setattr(columns, "_GROUP", tmp_path)
+    assert columns.free_bytes() == 8000 * 1024
     (tmp_path / "memory.max").write_text("5000\n")
     (tmp_path / "memory.current").write_text("4000\n")
-    assert room.free_bytes() == 1000
+    assert columns.free_bytes() == 1000
     (tmp_path / "memory.stat").write_text("anon 1\nfile 300\n")
-    assert room.free_bytes() == 1300
+    assert columns.free_bytes() == 1300
     (tmp_path / "memory.max").write_text("max\n")
-    assert room.free_bytes() == 8000 * 1024
+    assert columns.free_bytes() == 8000 * 1024
 
 
 def test_labels_fit_beside_the_direction_bits_up_to_the_last_node() -> None:

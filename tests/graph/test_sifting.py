@@ -14,9 +14,8 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from graphveil.calendar.calendar import Calendar
-from graphveil.graph.intake.appending import Intake, append
+from graphveil.graph.intake.appending import Filtered, Intake, append, filtered
 from graphveil.graph.intake.arrivals import Present, known_nodes, steps_of_labels
-from graphveil.graph.intake.filtering import Filtered, filtered
 from graphveil.graph.intake.records import Records, Table
 from graphveil.graph.intake.resolving import Resolved, dated_only, resolve, until_end
 from graphveil.graph.intake.rules import RecordRules

@@ -10,8 +10,7 @@ from graphveil.graph.promises import Bound, DegreeBound, InOutBound
 from graphveil.lab.attacks.costs import attack_costs, matrices, replayed_cost
 from graphveil.lab.attacks.sweep import BOUNDS, admits, every_statistic
 from graphveil.lab.pairs import Definition
-from graphveil.statistics.sensitivity import Sensitivity
-from graphveil.statistics.shape import Bins, Mass, Moves, Shape
+from graphveil.statistics.sensitivity import Bins, Mass, Moves, Sensitivity, Shape
 from graphveil.statistics.statistic import Statistic, statistic
 
 HIGH, LOW = statistic("high-degree", tau=1), statistic("high-out-degree", tau=1)

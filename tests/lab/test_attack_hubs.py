@@ -26,7 +26,7 @@ from graphveil.lab.attacks.hubs import (
 from graphveil.lab.attacks.sweep import every_statistic
 from graphveil.lab.pairs import NEVER, Schedule
 from graphveil.statistics.change import sensitivity_under, shape_under
-from graphveil.statistics.shape import Mass, Moves
+from graphveil.statistics.sensitivity import Mass, Moves
 from graphveil.statistics.statistic import Statistic, statistic
 from small_sequences import Growth, growths
 

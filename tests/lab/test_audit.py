@@ -12,12 +12,21 @@ from numpy.typing import NDArray
 from commands import ROOT
 from graphveil.errors import ParameterError
 from graphveil.graph.promises import Bound, DegreeBound, HubBound, InOutBound
-from graphveil.lab.audit import LONG, NORMAL, SMALL, AuditEffort, audit
-from graphveil.lab.audit.auditing import DistinguishingEvent, best_event, epsilon_bounds, judge
-from graphveil.lab.audit.cases import LARGEST_BOUND, Case, released, simulated, worst_cases
+from graphveil.lab.audit import (
+    LONG,
+    NORMAL,
+    SMALL,
+    AuditEffort,
+    DistinguishingEvent,
+    audit,
+    best_event,
+    epsilon_bounds,
+    judge,
+)
+from graphveil.lab.audit_cases import LARGEST_BOUND, Case, released, simulated, worst_cases
 from graphveil.lab.pairs import replay
+from graphveil.mechanisms.laplace import SensDiff
 from graphveil.mechanisms.mechanism import Measured, registered
-from graphveil.mechanisms.papers import SensDiff
 from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.joint_laws import JointLaw, MovesNoise, RangeNoise
 from graphveil.noise.laws import DiscreteLaplace

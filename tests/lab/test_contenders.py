@@ -15,18 +15,17 @@ from graphveil.graph.degrees import keeps_bound
 from graphveil.graph.projection import greedy_projection, time_aware_projection
 from graphveil.graph.promises import DegreeBound, HubBound, InOutBound
 from graphveil.graph.thresholds import ForestBound
-from graphveil.lab.candidates.builtin import (
+from graphveil.lab.experiments.builtin import (
     _projections,
     compose_projection,
     hubs,
-    hubs_doubled,
-    hubs_halved,
+    hubs_wrongly,
     sensdiff,
     sensdiff_doubled,
     tuned_hubs,
     tuned_shaped,
 )
-from graphveil.lab.candidates.comparison import (
+from graphveil.lab.experiments.comparison import (
     AUTO,
     COMPOSE,
     CONTENDERS,
@@ -46,9 +45,9 @@ from graphveil.lab.candidates.comparison import (
     Outcome,
     outcomes,
 )
-from graphveil.lab.candidates.trial import Trial
-from graphveil.lab.protocol.protocol import early_share, release_steps
-from graphveil.lab.protocol.subjects import AskedStatistic, DatasetVersion, true_values
+from graphveil.lab.experiments.protocol import early_share, release_steps
+from graphveil.lab.experiments.subjects import AskedStatistic, DatasetVersion, true_values
+from graphveil.lab.experiments.trial import Trial
 from graphveil.statistics.change import sensitivity_under
 from graphveil.statistics.recent import RecentStatistic
 from graphveil.statistics.statistic import registered
@@ -385,7 +384,8 @@ def test_each_measure_is_tuned_by_itself() -> None:
 
 def test_wrong_promises_cost_noise_or_privacy() -> None:
     given = trial("edges", directed=False)
-    right, twice, half = (each(given) for each in (hubs, hubs_doubled, hubs_halved))
+    right = hubs(given)
+    twice, half = (hubs_wrongly(given, halved=halved) for halved in (False, True))
     assert right is not None
     assert twice is not None
     assert half is not None

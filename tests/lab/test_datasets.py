@@ -13,10 +13,10 @@ import pytest
 
 from graphveil.errors import InputError, ParameterError
 from graphveil.graph.sequence import GraphSequence
+from graphveil.lab.dataset_files import PAPER, Summary, calendar_for, summarise, write_pair
+from graphveil.lab.dataset_sources import STAND_INS
 from graphveil.lab.datasets import Dataset, dataset, entries, model, names
-from graphveil.lab.datasets.files import PAPER, Summary, calendar_for, summarise, write_pair
-from graphveil.lab.datasets.sources import STAND_INS
-from graphveil.lab.models.synthetic_one import SyntheticOne
+from graphveil.lab.synthetic import SyntheticOne
 
 NODES = "node,time\na,2001\nb,2003\nc,\nd,2007\n"
 EDGES = "source,target\na,b\nb,a\nc,d\nb,d\n"

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from graphveil.errors import InputError
+from graphveil.lab.dataset_files import summarise
 from graphveil.lab.datasets import Dataset, dataset
-from graphveil.lab.datasets.files import summarise
 
 # The header of apat63_99.txt, and rows as that file has them.
 PATENTS = """\

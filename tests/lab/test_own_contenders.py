@@ -14,19 +14,18 @@ from documents import blocks
 from experiment_data import small_dataset, write_pair
 from graphveil.backends import LocalEngine
 from graphveil.errors import ParameterError
-from graphveil.lab.candidates.comparison import POST, TIGHT, OwnContender, outcomes, own_contenders
-from graphveil.lab.candidates.trial import Trial
-from graphveil.lab.findings.figures import looks_of
-from graphveil.lab.findings.page import tables
-from graphveil.lab.protocol.protocol import Protocol
-from graphveil.lab.protocol.results import Row, read_rows
-from graphveil.lab.protocol.runs import Agenda, ReproduceRequest, reproduce
-from graphveil.lab.protocol.subjects import AskedStatistic, DatasetVersion, true_values
+from graphveil.lab.experiments.comparison import POST, TIGHT, OwnContender, outcomes, own_contenders
+from graphveil.lab.experiments.page import looks_of, tables
+from graphveil.lab.experiments.protocol import Protocol
+from graphveil.lab.experiments.results import Row, read_rows
+from graphveil.lab.experiments.runs import Agenda, ReproduceRequest, reproduce
+from graphveil.lab.experiments.subjects import AskedStatistic, DatasetVersion, true_values
+from graphveil.lab.experiments.trial import Trial
 
 PAGE = ROOT / "docs" / "your-own-contender.md"
 MODULE = """
 import numpy as np
-from graphveil.mechanisms.papers import SensDiff
+from graphveil.mechanisms.laplace import SensDiff
 
 Same = SensDiff
 instance = SensDiff()

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from graphveil.errors import ParameterError
 from graphveil.graph.degrees import FinalDegrees
 from graphveil.graph.promises import DegreeBound, InOutBound
-from graphveil.lab.protocol.protocol import (
+from graphveil.lab.experiments.protocol import (
     Protocol,
     mean_and_standard_error,
     observed_bound,

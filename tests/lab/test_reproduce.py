@@ -15,7 +15,9 @@ import pytest
 
 from experiment_data import write_pair
 from graphveil.errors import ParameterError
-from graphveil.lab.candidates.comparison import (
+from graphveil.lab.experiments import runs as runs_module
+from graphveil.lab.experiments.claims import Point, growth, points, useful_from, verdict, worst
+from graphveil.lab.experiments.comparison import (
     AUTO,
     COMPOSE,
     CONTENDERS,
@@ -24,12 +26,10 @@ from graphveil.lab.candidates.comparison import (
     SENSDIFF,
     SHAPED,
 )
-from graphveil.lab.findings.claims import Point, growth, points, useful_from, verdict, worst
-from graphveil.lab.protocol import runs as runs_module
-from graphveil.lab.protocol.protocol import Protocol
-from graphveil.lab.protocol.results import Row, read_rows
-from graphveil.lab.protocol.runs import Agenda, ReproduceRequest, reproduce, write_report
-from graphveil.lab.protocol.subjects import DatasetVersion, Truth
+from graphveil.lab.experiments.protocol import Protocol
+from graphveil.lab.experiments.results import Row, read_rows
+from graphveil.lab.experiments.runs import Agenda, ReproduceRequest, reproduce, write_report
+from graphveil.lab.experiments.subjects import DatasetVersion, Truth
 
 FEW = Protocol(runs=8, seed=3, epsilons=("0.5", "5"))
 
@@ -124,8 +124,8 @@ def test_other_data_are_never_taken_for_stored_ones(data: Path, tmp_path: Path) 
 KILLED = """
 import sys
 from pathlib import Path
-from graphveil.lab.protocol.protocol import Protocol
-from graphveil.lab.protocol.runs import Agenda, ReproduceRequest, reproduce
+from graphveil.lab.experiments.protocol import Protocol
+from graphveil.lab.experiments.runs import Agenda, ReproduceRequest, reproduce
 protocol = Protocol(8, 3, ("0.5", "5"))
 asked = ReproduceRequest((sys.argv[1],), ("edges", "high-degree"), protocol=protocol)
 reproduce(Agenda.of(asked), Path(sys.argv[2]), 1)

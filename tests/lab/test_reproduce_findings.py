@@ -10,11 +10,10 @@ import pytest
 
 from commands import ROOT
 from graphveil.errors import ParameterError
-from graphveil.lab.candidates.comparison import CONTENDERS, PROJECTION
-from graphveil.lab.findings.figures import LOOKS, chart
-from graphveil.lab.findings.page import filled_in, require_page, tables
-from graphveil.lab.protocol.protocol import CHOSEN_ON, EPSILONS
-from graphveil.lab.protocol.results import Row, read_rows
+from graphveil.lab.experiments.comparison import CONTENDERS, PROJECTION
+from graphveil.lab.experiments.page import LOOKS, chart, filled_in, require_page, tables
+from graphveil.lab.experiments.protocol import CHOSEN_ON, EPSILONS
+from graphveil.lab.experiments.results import Row, read_rows
 from headline_picture import PICTURE, drawn
 
 SVG = "{http://www.w3.org/2000/svg}"

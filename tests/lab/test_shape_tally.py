@@ -10,7 +10,7 @@ import pytest
 from graphveil.lab.__main__ import main
 from graphveil.lab.attacks.sweep import SHAPE_HEADINGS, attack_shapes
 from graphveil.statistics.edges import Edges
-from graphveil.statistics.shape import Mass
+from graphveil.statistics.sensitivity import Mass
 from graphveil.statistics.statistic import statistic
 
 EDGES = statistic("edges")

@@ -11,9 +11,8 @@ import pytest
 from scipy.stats import binom, chisquare
 
 from graphveil.errors import ParameterError
-from graphveil.lab.datasets.files import PAPER
-from graphveil.lab.models.synthetic_one import SyntheticOne
-from graphveil.lab.models.transmissions import Transmissions
+from graphveil.lab.dataset_files import PAPER
+from graphveil.lab.synthetic import SyntheticOne, Transmissions
 
 Edges = tuple[tuple[int, int], ...]
 PINNED = [(0, 3), (3, 4), (1, 7), (1, 8)]

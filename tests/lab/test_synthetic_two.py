@@ -13,8 +13,8 @@ import pytest
 from scipy.stats import chisquare
 
 from graphveil.errors import ParameterError
-from graphveil.lab.datasets.files import PAPER
-from graphveil.lab.models.synthetic_two import (
+from graphveil.lab.dataset_files import PAPER
+from graphveil.lab.synthetic import (
     NEVER,
     SyntheticTwo,
     contact_lists,

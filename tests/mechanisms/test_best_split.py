@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from graphveil import DegreeBound, Plan, best_shares, plan, statistic
 from graphveil.errors import ParameterError
+from graphveil.mechanisms.planning.plan import achieved
 from graphveil.mechanisms.planning.pooling import FINEST, best_split
 from graphveil.mechanisms.planning.shares import at_another_price
-from graphveil.mechanisms.planning.spans import achieved
 from graphveil.noise.exact_numbers import Exact, as_text
 
 BOUND = DegreeBound(6)

@@ -14,8 +14,14 @@ from numpy.typing import NDArray
 
 from graphveil.errors import ParameterError
 from graphveil.lab.simulation import simulate
-from graphveil.mechanisms.factorisations.bordered import border, identity
-from graphveil.mechanisms.factorisations.dyadic import Dyadic, best_block, bridged, bridged_squares
+from graphveil.mechanisms.factorisations.bordered import (
+    Dyadic,
+    best_block,
+    border,
+    bridged,
+    bridged_squares,
+    identity,
+)
 from graphveil.mechanisms.factorisations.objectives import Aim, plain_mean
 from graphveil.mechanisms.factorisations.optimiser import deviation, minimised, optimised
 from graphveil.mechanisms.mechanism import Request, mechanism, registered

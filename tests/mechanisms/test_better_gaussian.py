@@ -18,7 +18,7 @@ from graphveil.graph.promises import Bound, DegreeBound, InOutBound
 from graphveil.lab.attacks.constructions import constructions
 from graphveil.lab.pairs import NEVER, Pair, hidden_part, totals
 from graphveil.lab.simulation import simulate
-from graphveil.mechanisms.factorisations.toeplitz import square_root
+from graphveil.mechanisms.factorisations.triangular import square_root
 from graphveil.mechanisms.mechanism import Request, mechanism
 from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.laws import DiscreteGaussian

@@ -10,15 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphveil.mechanisms.factorisations import factorisation
-from graphveil.mechanisms.factorisations.bordered import Bordered, identity, single_step
-from graphveil.mechanisms.factorisations.dyadic import Dyadic
+from graphveil.mechanisms.factorisations.bordered import Bordered, Dyadic, identity, single_step
 from graphveil.mechanisms.factorisations.factorisation import (
     Dense,
     Factorisation,
     Integers,
     farthest_pair,
 )
-from graphveil.mechanisms.factorisations.toeplitz import ScaledToeplitz
+from graphveil.mechanisms.factorisations.triangular import ScaledToeplitz
 
 
 @st.composite

@@ -15,16 +15,14 @@ from numpy.typing import NDArray
 
 from graphveil.mechanisms.factorisations.bordered import (
     Bordered,
-    identity,
-    least_squares,
-    single_step,
-)
-from graphveil.mechanisms.factorisations.dyadic import (
     Dyadic,
     best_block,
     bridged,
     bridged_squares,
     dyadic,
+    identity,
+    least_squares,
+    single_step,
 )
 from graphveil.mechanisms.factorisations.factorisation import (
     _REGISTRY,
@@ -34,8 +32,12 @@ from graphveil.mechanisms.factorisations.factorisation import (
     from_dict,
 )
 from graphveil.mechanisms.factorisations.optimiser import GRID, optimised
-from graphveil.mechanisms.factorisations.scaled_sums import ScaledSums, shared
-from graphveil.mechanisms.factorisations.toeplitz import ScaledToeplitz, square_root
+from graphveil.mechanisms.factorisations.triangular import (
+    ScaledSums,
+    ScaledToeplitz,
+    shared,
+    square_root,
+)
 
 MEMBERS: list[Factorisation] = [
     Totals(5),

@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from graphveil.errors import ParameterError
 from graphveil.graph.promises import DegreeBound, NoBound
 from graphveil.graph.thresholds import FollowingBound, TotalBound, projection_of
-from graphveil.lab.audit.cases import Ahead
-from graphveil.lab.audit.questions import (
+from graphveil.lab.audit_cases import Ahead
+from graphveil.lab.audit_questions import (
     Questioner,
     World,
     audit_questions,
@@ -41,9 +41,8 @@ from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.joint_laws import RangeNoise
 from graphveil.noise.laws import NoiseLaw, NoiseSource
 from graphveil.noise.release_noise import ReleaseNoise
-from graphveil.series.following import Trail, ask, corrected_answers
 from graphveil.series.planner import compare, plan
-from graphveil.series.state import renewed, start
+from graphveil.series.state import Trail, ask, corrected_answers, renewed, start
 from graphveil.statistics.sensitivity import PARTS
 from graphveil.statistics.statistic import statistic
 

@@ -21,7 +21,7 @@ from graphveil.lab.audit import AuditEffort, audit
 from graphveil.lab.simulation import SimulationNoise, simulate
 from graphveil.mechanisms import gaussian, projected
 from graphveil.mechanisms.factorisations.factorisation import Totals
-from graphveil.mechanisms.factorisations.scaled_sums import ScaledSums, rising_square, shared
+from graphveil.mechanisms.factorisations.triangular import ScaledSums, rising_square, shared
 from graphveil.mechanisms.mechanism import Epoch, Request, mechanism
 from graphveil.mechanisms.planning.continuation import continued, renewed
 from graphveil.mechanisms.planning.intervals import noise_of

@@ -17,11 +17,18 @@ from graphveil.graph.promises import Bound, DegreeBound
 from graphveil.graph.thresholds import FollowingBound
 from graphveil.lab.attacks import costs
 from graphveil.lab.simulation import SimulationNoise, simulate
-from graphveil.mechanisms.charges import Charge, charges, loss, loss_on_differences
 from graphveil.mechanisms.factorisations.bordered import single_step
 from graphveil.mechanisms.mechanism import Epoch, Measured, Request, mechanism, registered
 from graphveil.mechanisms.planning import continuation
-from graphveil.mechanisms.planning.continuation import continued, extended, renewed
+from graphveil.mechanisms.planning.continuation import (
+    Charge,
+    charges,
+    continued,
+    extended,
+    loss,
+    loss_on_differences,
+    renewed,
+)
 from graphveil.mechanisms.planning.intervals import half_widths, noise_of
 from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.joint_laws import BoxNoise, JointLaw, MovesNoise, RangeNoise
@@ -30,7 +37,7 @@ from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.series import state as states
 from graphveil.series.planner import plan
 from graphveil.series.state import SeriesState, advance, start
-from graphveil.statistics.shape import Bins, Moves, Shape
+from graphveil.statistics.sensitivity import Bins, Moves, Shape
 from graphveil.statistics.statistic import statistic
 
 BOUND = DegreeBound(3)

@@ -16,22 +16,19 @@ from numpy.typing import NDArray
 from graphveil.errors import ParameterError
 from graphveil.graph.promises import DegreeBound
 from graphveil.lab.simulation import simulate
-from graphveil.mechanisms.factorisations.bordered import Bordered, identity
-from graphveil.mechanisms.factorisations.dyadic import Dyadic
+from graphveil.mechanisms.factorisations.bordered import Bordered, Dyadic, identity
 from graphveil.mechanisms.factorisations.factorisation import Factorisation
+from graphveil.mechanisms.laplace import SensDiff
 from graphveil.mechanisms.mechanism import Epoch, Request, mechanism
-from graphveil.mechanisms.papers import SensDiff
 from graphveil.mechanisms.planning.continuation import continued, renewed
 from graphveil.mechanisms.planning.intervals import (
     _Identity,
     _noises,
     change_interval,
-    change_sentence,
     half_widths,
     interval,
     noise_interval,
     noise_of,
-    sentence,
 )
 from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace, Law
@@ -215,18 +212,6 @@ def test_an_interval_lies_around_the_raw_value() -> None:
     assert interval(_sensdiff("1"), 5, -7, "1/2")[0] < -7
 
 
-def test_sentences_are_plain() -> None:
-    said = sentence(113, 151)
-    assert said.startswith("With 95% confidence the true number lies between 113 and 151.")
-    assert "protect people" in said
-    assert "is at most 1,200" in sentence(-3, 1_200, "0.9")
-    assert "is at most 0" in sentence(-9, -3)
-    assert "has risen" in change_sentence(3, 9)
-    assert "has fallen" in change_sentence(-9, -3)
-    assert "between -2 and +5" in change_sentence(-2, 5)
-    assert "may be that nothing changed" in change_sentence(-2, 5)
-
-
 @pytest.mark.parametrize("level", [0, 1, -0.5, "0.9999999", "many", float("nan"), True])
 def test_levels_out_of_range_are_refused(level: float | str) -> None:
     with pytest.raises(ParameterError, match="level"):
@@ -370,8 +355,6 @@ def test_the_level_is_95_percent_if_none_is_given() -> None:
     assert interval(plan, 3, 0) == asked
     assert narrower[1] < asked[1] < wider[1]
     assert change_interval(plan, 1, 3, 0) == change_interval(plan, 1, 3, 0, "0.95")
-    assert "With 95% confidence" in sentence(3, 9)
-    assert "With 95% confidence" in change_sentence(3, 9)
 
 
 def test_the_highest_level_is_the_last_that_is_taken() -> None:
@@ -385,38 +368,6 @@ def test_the_highest_level_is_the_last_that_is_taken() -> None:
 def test_releases_that_do_not_exist_have_no_noise(steps: list[int]) -> None:
     with pytest.raises(ParameterError, match="step: must be a whole number of at least 0"):
         noise_of(_sensdiff("1"), dict.fromkeys(steps, 1))
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "said"),
-    [
-        (1, 5, "lies between 1 and 5."),
-        (0, 5, "is at most 5."),
-        (-3, 5, "is at most 5."),
-        (-3, 0, "is at most 0."),
-        (-3, -1, "is at most 0."),
-    ],
-)
-def test_no_sentence_tells_of_less_than_nobody(low: int, high: int, said: str) -> None:
-    assert f"With 90% confidence the true number {said}" in sentence(low, high, "0.9")
-
-
-@pytest.mark.parametrize(
-    ("low", "high", "verdict"),
-    [
-        (1, 5, "has risen"),
-        (0, 5, "may be that nothing changed"),
-        (-5, 0, "may be that nothing changed"),
-        (0, 0, "may be that nothing changed"),
-        (-5, -1, "has fallen"),
-    ],
-)
-def test_a_change_is_told_only_where_noise_cannot_explain_it(
-    low: int, high: int, verdict: str
-) -> None:
-    told = change_sentence(low, high, "0.9")
-    assert f"With 90% confidence the true number changed by between {low:+} and {high:+}." in told
-    assert verdict in told
 
 
 def test_what_was_found_is_kept_for_its_own_plan_only() -> None:

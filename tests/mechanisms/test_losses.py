@@ -15,11 +15,9 @@ from graphveil.mechanisms.planning.continuation import continued
 from graphveil.noise.joint_laws import JointLaw, RangeNoise
 from graphveil.noise.laws import Law
 from graphveil.noise.zcdp import epsilon_of, rho_of
-from graphveil.series.losses import loss_beyond, losses_beyond
-from graphveil.series.planner import Plan, compare, plan
+from graphveil.series.planner import Plan, compare, loss_beyond, losses_beyond, plan
 from graphveil.statistics.change import sensitivity_under, shape_under
-from graphveil.statistics.sensitivity import Sensitivity
-from graphveil.statistics.shape import Columns, Recent, Shape
+from graphveil.statistics.sensitivity import Columns, Recent, Sensitivity, Shape
 from graphveil.statistics.statistic import Statistic, statistic
 
 STEPS = 6

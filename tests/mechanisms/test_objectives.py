@@ -32,12 +32,10 @@ from graphveil.mechanisms.factorisations.optimiser import aimed, optimised
 from graphveil.mechanisms.mechanism import Epoch, Measured, Request, mechanism
 from graphveil.mechanisms.mechanism import registered as known_mechanisms
 from graphveil.mechanisms.planning.continuation import continued, renewed
-from graphveil.mechanisms.planning.plan import Plan
-from graphveil.mechanisms.planning.spans import achieved, span_deviations
+from graphveil.mechanisms.planning.plan import Plan, achieved, span_deviations
 from graphveil.noise.laws import DiscreteLaplace
 from graphveil.series.planner import best, compare, plan
-from graphveil.statistics.sensitivity import Sensitivity
-from graphveil.statistics.shape import Moves, Recent
+from graphveil.statistics.sensitivity import Moves, Recent, Sensitivity
 from graphveil.statistics.statistic import statistic
 from tries import sampled
 

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 from graphveil.errors import NewerFormatError, ParameterError
 from graphveil.graph.promises import DegreeBound
-from graphveil.mechanisms.factorisations.bordered import Bordered
-from graphveil.mechanisms.factorisations.dyadic import Dyadic
+from graphveil.mechanisms.factorisations.bordered import Bordered, Dyadic
 from graphveil.mechanisms.factorisations.factorisation import Factorisation, Totals
 from graphveil.mechanisms.mechanism import (
     Epoch,
@@ -28,14 +27,13 @@ from graphveil.mechanisms.mechanism import (
 )
 from graphveil.mechanisms.planning.continuation import continued
 from graphveil.mechanisms.planning.intervals import noise_of
-from graphveil.mechanisms.planning.plan import Plan
+from graphveil.mechanisms.planning.plan import Plan, achieved
 from graphveil.mechanisms.planning.shares import equal_shares, weighted_shares
-from graphveil.mechanisms.planning.spans import achieved
 from graphveil.noise.joint_laws import RangeNoise
 from graphveil.noise.laws import DiscreteLaplace, Law
 from graphveil.noise.noise_sum import NoiseSum
 from graphveil.series.planner import _complexity, best, compare, plan
-from graphveil.statistics.shape import Moves, Recent
+from graphveil.statistics.sensitivity import Moves, Recent
 from graphveil.statistics.statistic import statistic
 
 NAMES = sorted(registered())

@@ -15,8 +15,8 @@ from graphveil.errors import NewerFormatError, ParameterError
 from graphveil.graph.promises import Bound, DegreeBound, InOutBound, NoBound
 from graphveil.lab.simulation import SimulationNoise, simulate
 from graphveil.mechanisms.factorisations.bordered import Bordered
+from graphveil.mechanisms.laplace import SensDiff
 from graphveil.mechanisms.mechanism import Epoch, Measured, Request, registered
-from graphveil.mechanisms.papers import SensDiff
 from graphveil.mechanisms.planning.continuation import continued
 from graphveil.mechanisms.planning.intervals import interval
 from graphveil.mechanisms.planning.plan import Plan

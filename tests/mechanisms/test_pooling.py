@@ -18,6 +18,7 @@ from graphveil.graph.promises import InOutBound
 from graphveil.mechanisms.gaussian import Gaussian
 from graphveil.mechanisms.mechanism import Request
 from graphveil.mechanisms.planning import shares
+from graphveil.mechanisms.planning.plan import achieved
 from graphveil.mechanisms.planning.pooling import (
     PAYS,
     Contender,
@@ -27,7 +28,6 @@ from graphveil.mechanisms.planning.pooling import (
     best_split,
 )
 from graphveil.mechanisms.planning.shares import at_another_price
-from graphveil.mechanisms.planning.spans import achieved
 from graphveil.noise.zcdp import epsilon_of, rho_of
 
 DELTA = Fraction(1, 10**6)
@@ -294,7 +294,7 @@ def test_pure_noise_has_no_share_of_a_pool() -> None:
 
 
 def test_what_is_lost_beyond_the_promise_is_stated_in_rho() -> None:
-    from graphveil.series.losses import losses_beyond, rhos_beyond
+    from graphveil.series.planner import losses_beyond, rhos_beyond
     from graphveil.statistics.statistic import statistic
 
     bound = HubBound(DegreeBound(5), (1,), checked=False)
@@ -310,7 +310,7 @@ def test_what_is_lost_beyond_the_promise_is_stated_in_rho() -> None:
 
 
 def test_of_two_kinds_of_hubs_the_dearer_is_stated() -> None:
-    from graphveil.series.losses import rhos_beyond
+    from graphveil.series.planner import rhos_beyond
     from graphveil.statistics.statistic import statistic
 
     counted, bound = statistic("high-out-degree", tau=2), HubBound(InOutBound(1, 5), (0, 1), False)

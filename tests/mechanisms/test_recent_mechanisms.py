@@ -23,10 +23,9 @@ from graphveil.mechanisms.recent import _block, _of_box, _of_range, best_length,
 from graphveil.noise.joint_laws import BoxNoise, JointLaw, RangeNoise
 from graphveil.noise.laws import DiscreteLaplace
 from graphveil.noise.zcdp import rho_of
-from graphveil.series.losses import loss_beyond
-from graphveil.series.planner import compare, plan, require_projectable
+from graphveil.series.planner import compare, loss_beyond, plan, require_projectable
 from graphveil.statistics.change import sensitivity_under
-from graphveil.statistics.shape import Recent as RecentShape
+from graphveil.statistics.sensitivity import Recent as RecentShape
 from graphveil.statistics.statistic import Statistic, statistic
 
 Change = NDArray[np.int64]

@@ -26,7 +26,7 @@ from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.series import state as states
 from graphveil.series.planner import plan
 from graphveil.series.state import SeriesState, advance, start
-from graphveil.statistics.shape import Moves
+from graphveil.statistics.sensitivity import Moves
 from graphveil.statistics.statistic import statistic
 
 EDGES, BOUND = statistic("edges"), DegreeBound(3)

@@ -9,7 +9,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from graphveil.mechanisms.factorisations.scaled_sums import ScaledSums, rising_square, shared
+from graphveil.mechanisms.factorisations.triangular import ScaledSums, rising_square, shared
 
 
 @pytest.mark.parametrize("steps", [1, 2, 3, 7, 20, 365, 1000])

@@ -13,7 +13,7 @@ from graphveil.errors import ParameterError
 from graphveil.graph.promises import DegreeBound
 from graphveil.lab.attacks.costs import matrices
 from graphveil.lab.audit import AuditEffort, audit
-from graphveil.lab.audit.cases import simulated
+from graphveil.lab.audit_cases import simulated
 from graphveil.lab.simulation import SimulationNoise, simulate
 from graphveil.mechanisms.factorisations.factorisation import (
     Dense,
@@ -29,10 +29,10 @@ from graphveil.mechanisms.planning.intervals import noise_of
 from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.joint_laws import BoxNoise, JointLaw, MovesNoise, RangeNoise
 from graphveil.noise.laws import DiscreteLaplace
+from graphveil.series.counting import SeriesTerms
 from graphveil.series.planner import compare, plan
 from graphveil.series.state import advance, start
-from graphveil.series.terms import SeriesTerms
-from graphveil.statistics.shape import Mass, Moves
+from graphveil.statistics.sensitivity import Mass, Moves
 from graphveil.statistics.statistic import Statistic, statistic
 
 HIGH, EDGES = statistic("high-degree", tau=1), statistic("edges")

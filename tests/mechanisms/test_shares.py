@@ -13,8 +13,8 @@ from graphveil.errors import ParameterError
 from graphveil.graph.promises import DegreeBound
 from graphveil.mechanisms.planning.plan import Plan
 from graphveil.mechanisms.planning.shares import (
+    best_shares,
     checked,
-    equal_relative_error,
     equal_shares,
     weighted_shares,
 )
@@ -41,26 +41,6 @@ def planned(what: Statistic, epsilon: Exact, horizon: int) -> Plan:
     return plan(what, DegreeBound(8), epsilon=epsilon, horizon=horizon, mechanism="sensdiff")
 
 
-@given(
-    total=st.fractions(min_value=Fraction(1, 20), max_value=4),
-    sizes=st.lists(st.integers(200, 4000), min_size=3, max_size=3),
-)
-def test_relative_errors_become_equal(total: Fraction, sizes: list[int]) -> None:
-    series: list[tuple[Statistic, int]] = [
-        (statistic("edges"), 6),
-        (statistic("high-degree", tau=3), 3),
-        (statistic("nodes"), 6),
-    ]
-    plans = [planned(what, 1, horizon) for what, horizon in series]
-    shares = equal_relative_error(total, plans, sizes)
-    assert sum(shares) == total
-    errors = [
-        planned(what, share, horizon).mean_std / size
-        for (what, horizon), share, size in zip(series, shares, sizes, strict=True)
-    ]
-    assert max(errors) <= 1.03 * min(errors)
-
-
 @pytest.mark.parametrize(
     ("total", "weights"),
     [(0, [1]), (-1, [1]), ("x", [1]), (1, []), (1, [1, 0]), (1, [1, -1]), (1, ["y"])],
@@ -84,25 +64,11 @@ def test_no_weights_no_shares() -> None:
 def test_sizes_must_fit_the_plans() -> None:
     plans = [planned(statistic("edges"), 1, 3)]
     with pytest.raises(ParameterError, match="expected"):
-        equal_relative_error(1, plans, [])
+        best_shares(1, plans, [])
     with pytest.raises(ParameterError, match="expected"):
-        equal_relative_error(1, plans, [0])
+        best_shares(1, plans, [0])
     with pytest.raises(ParameterError, match="plans"):
-        equal_relative_error(1, [], [])
-
-
-def test_a_series_that_needs_nearly_nothing_gets_one_part_in_ten_thousand() -> None:
-    plans = [planned(statistic("edges"), 1, 3)] * 2
-    shares = equal_relative_error("0.5", plans, [1, 10**12])
-    assert shares == (Fraction(9999, 20_000), Fraction(1, 20_000))
-
-
-@pytest.mark.parametrize("sizes", [[100, 200, 300], [7, 7, 7], [1, 2, 3_000]])
-def test_shares_come_in_parts_of_ten_thousand(sizes: list[int]) -> None:
-    plans = [planned(statistic("edges"), 1, 3)] * 3
-    shares = equal_relative_error(1, plans, sizes)
-    assert sum(shares) == 1
-    assert all((share * 10_000).denominator == 1 for share in shares)
+        best_shares(1, [], [])
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,9 @@ from math import comb
 import numpy as np
 import pytest
 
-from graphveil.mechanisms.factorisations.bordered import Bordered
-from graphveil.mechanisms.factorisations.dyadic import Dyadic, bridged
+from graphveil.mechanisms.factorisations.bordered import Bordered, Dyadic, bridged
 from graphveil.mechanisms.factorisations.factorisation import Factorisation
-from graphveil.mechanisms.factorisations.toeplitz import ScaledToeplitz, square_root
+from graphveil.mechanisms.factorisations.triangular import ScaledToeplitz, square_root
 
 
 @pytest.mark.parametrize("steps", [1, 2, 5, 40])

@@ -22,8 +22,10 @@ from graphveil.noise.joint_laws import (
     RangeNoise,
     joint_law_from_dict,
 )
-from graphveil.noise.joint_samplers import (
+from graphveil.noise.laws import DiscreteLaplace, is_bend
+from graphveil.noise.release_noise import (
     BLOCK,
+    ReleaseNoise,
     _differences,
     _partial_sums,
     draw_rest,
@@ -33,8 +35,6 @@ from graphveil.noise.joint_samplers import (
     squared_binomials,
     weighted_index,
 )
-from graphveil.noise.laws import DiscreteLaplace, is_bend
-from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.noise.tails import MARGIN
 
 KINDS: list[type[MovesNoise | RangeNoise | BoxNoise]] = [MovesNoise, RangeNoise, BoxNoise]

@@ -15,9 +15,9 @@ from random import Random
 
 import pytest
 
-from graphveil.noise import joint_samplers
+from graphveil.noise import release_noise
 from graphveil.noise.joint_laws import BoxNoise, JointLaw, MovesNoise, RangeNoise
-from graphveil.noise.joint_samplers import (
+from graphveil.noise.release_noise import (
     BLOCK,
     _composition,
     _partial_sums,
@@ -151,7 +151,7 @@ def asked_for(
         asked.append(weights)
         return 1
 
-    monkeypatch.setattr(joint_samplers, "weighted_index", first)
+    monkeypatch.setattr(release_noise, "weighted_index", first)
     rest = draw_rest(law, used, Counting())
     return asked[0], rest
 
@@ -255,7 +255,7 @@ def test_errors_of_the_partial_sums_decide_nothing(
         whole, error = 10**digits, 10**20
         return [int(border * whole) + off[0] * error, whole + off[1] * error], error
 
-    monkeypatch.setattr(joint_samplers, "_partial_sums", sums)
+    monkeypatch.setattr(release_noise, "_partial_sums", sums)
     for exponent in range(20, 60):
         chance = Digits(border + side * Fraction(1, 10**exponent))
         assert weighted_index((1, 1), Fraction(0), chance) == (1 if side > 0 else 0)

@@ -28,7 +28,7 @@ from graphveil.noise import release_noise as noise
 from graphveil.noise.joint_laws import BoxNoise, JointLaw, MovesNoise, RangeNoise
 from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace, Law, NoiseLaw
 from graphveil.noise.release_noise import ReleaseNoise, float_above, measurement, root_above
-from graphveil.series.series import Series
+from graphveil.series.release import Series
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -317,7 +317,7 @@ def test_a_release_takes_no_source_of_noise() -> None:
 
 def test_opendp_is_imported_only_to_draw() -> None:
     script = (
-        "import sys, graphveil.series.series\n"
+        "import sys, graphveil.series.release\n"
         "assert not {'opendp', 'graphveil.lab', 'numba'} & sys.modules.keys()\n"
         "from graphveil.noise.release_noise import ReleaseNoise\n"
         "from graphveil.noise.laws import DiscreteLaplace\n"

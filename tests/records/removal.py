@@ -35,13 +35,11 @@ from numpy.typing import NDArray
 
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import InputError, Place
-from graphveil.graph.intake.appending import append
-from graphveil.graph.intake.filtering import filtered
+from graphveil.graph.intake.appending import append, filtered
 from graphveil.graph.intake.records import Records
 from graphveil.graph.intake.resolving import Resolved, dated_only, resolve, until_end
 from graphveil.graph.sequence import GraphSequence
-from graphveil.records import from_arrays, from_frames, from_rows, read_records
-from graphveil.records.tables import delimited, spaced
+from graphveil.records import delimited, from_arrays, from_frames, from_rows, read_records, spaced
 from graphveil.study.records.findings import require_listed
 from removal_cases import FORMATS_OF, Case, random_case
 from removal_files import ONE_FORMAT, WRITERS, Written

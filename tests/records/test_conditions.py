@@ -205,8 +205,8 @@ def test_a_title_may_stand_above_the_header(tmp_path: Path) -> None:
     [("node\n1,2\n", "node"), ("A title\nno,names\n1,2\n", "A title"), ("case_id\nx\n", "case_id")],
 )
 def test_a_title_is_no_header_and_a_header_no_title(tmp_path: Path, text: str, first: str) -> None:
+    from graphveil.records.delimited import DelimitedTable
     from graphveil.records.source_file import SourceFile
-    from graphveil.records.tables.delimited import DelimitedTable
 
     (tmp_path / "file").write_text(text)
     assert DelimitedTable.of(SourceFile.found(tmp_path / "file", "file")).names[0] == first

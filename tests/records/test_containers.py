@@ -20,8 +20,15 @@ import xlsxwriter
 
 from commands import ROOT
 from graphveil.errors import InputError, ParameterError, RecordError
-from graphveil.records import ReadFiles, ReadingOptions, from_frames, from_rows, read_records
-from graphveil.records.containers import held_tables, r_data, workbooks
+from graphveil.records import (
+    ReadFiles,
+    ReadingOptions,
+    from_frames,
+    from_rows,
+    held_tables,
+    read_records,
+    workbooks,
+)
 from study_databases import execute, new_database
 
 PEOPLE = "case_id,onset,age\nÄnne,2014-03-14,5\nb2,2014-04-01,\n"
@@ -371,8 +378,8 @@ def frame(**columns: list[str]) -> pd.DataFrame:
 
 
 def test_days_and_moments_of_r_are_dates() -> None:
-    assert r_data._days(np.array([16143.0, np.nan]), None) == ["2014-03-14", None]
-    assert r_data._moments(np.array([1394787600.0]), None) == ["2014-03-14T09:00:00Z"]
+    assert held_tables._days(np.array([16143.0, np.nan]), None) == ["2014-03-14", None]
+    assert held_tables._moments(np.array([1394787600.0]), None) == ["2014-03-14T09:00:00Z"]
 
 
 def test_data_frames_of_r(tmp_path: Path) -> None:
@@ -412,8 +419,8 @@ def test_missing_values_of_pandas_are_no_value() -> None:
 
 def test_a_time_of_r_that_is_none_is_a_fault_of_its_row_alone() -> None:
     far = np.array([16143.0, 1e300, np.inf])
-    assert r_data._days(far, None) == ["2014-03-14", "1e+300", "inf"]
-    assert r_data._moments(far, None)[1:] == ["1e+300", "inf"]
+    assert held_tables._days(far, None) == ["2014-03-14", "1e+300", "inf"]
+    assert held_tables._moments(far, None)[1:] == ["1e+300", "inf"]
 
 
 LARGE = 2.0**53

@@ -12,7 +12,7 @@ import pytest
 
 from graphveil.errors import InputError
 from graphveil.records import ReadingOptions, read_records
-from graphveil.records.tables.parquet import BYTES_A_VALUE, bytes_needed
+from graphveil.records.parquet import BYTES_A_VALUE, bytes_needed
 
 NAMES = ("node", "time")
 KINDS = [*product(("1.0", "2.0"), ("snappy", "zstd", "gzip"), (True, False), (0, 1, 20_000))]

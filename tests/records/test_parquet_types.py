@@ -13,7 +13,7 @@ import pytest
 
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import InputError, RecordError
-from graphveil.graph.intake.filtering import filtered, listed
+from graphveil.graph.intake.appending import filtered, listed
 from graphveil.graph.intake.records import Records
 from graphveil.graph.intake.resolving import resolve
 from graphveil.graph.intake.rules import RecordRules

@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from graphveil.records.tables.plain_numbers import parse_plain_numbers
+from graphveil.records.plain_numbers import parse_plain_numbers
 
 PLAIN = re.compile(r"0|-?[1-9][0-9]{0,17}")
 NUMBERS = st.integers(-(10**18) + 1, 10**18 - 1) | st.integers(-100, 10**9)

@@ -27,8 +27,7 @@ from graphveil.calendar.calendar import Calendar
 from graphveil.errors import InputError, ParameterError, Place
 from graphveil.graph.intake.records import Table
 from graphveil.graph.sequence import GraphSequence
-from graphveil.records import ReadFiles, ReadingOptions, read_records
-from graphveil.records.tables import spaced
+from graphveil.records import ReadFiles, ReadingOptions, read_records, spaced
 
 
 def read(example: Example, **changes: Any) -> ReadFiles:

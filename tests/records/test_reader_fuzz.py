@@ -27,8 +27,8 @@ from graphveil.calendar.calendar import Calendar
 from graphveil.errors import GraphveilError
 from graphveil.graph.sequence import GraphSequence
 from graphveil.records import ReadingOptions, read_records
-from graphveil.records.containers.held_tables import held, text_columns
 from graphveil.records.format import Claim, Claimed, format_named
+from graphveil.records.held_tables import held, text_columns
 from graphveil.records.source_file import Ceiling
 from removal import CONTAINERS
 from tries import tries

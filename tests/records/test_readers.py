@@ -19,8 +19,14 @@ from graphveil.calendar.calendar import Calendar
 from graphveil.errors import InputError
 from graphveil.graph.intake.records import Records
 from graphveil.graph.sequence import GraphSequence
-from graphveil.records import from_arrays, from_frames, from_networkx, from_rows, read_pair
-from graphveil.records.tables import delimited
+from graphveil.records import (
+    delimited,
+    from_arrays,
+    from_frames,
+    from_networkx,
+    from_rows,
+    read_pair,
+)
 
 YEARS = Calendar.yearly(2001)
 NODES: dict[str, list[Any]] = {"node": [3, 1, 2, 40], "time": [2001, 2001, 2002, 2003]}

@@ -13,10 +13,9 @@ import pytest
 
 from graphveil.graph.intake import arrivals
 from graphveil.graph.intake.rules import RecordRules
+from graphveil.records import delimited, hivtrace_document
 from graphveil.records.format import registered
 from graphveil.records.readers import linelist
-from graphveil.records.readers.hivtrace import dates
-from graphveil.records.tables import delimited
 from graphveil.steward.records.adding import add
 from graphveil.study import StoredStudy
 from plain_rules import sealed_steps
@@ -126,9 +125,9 @@ def _no_check(*_: object) -> bool:
 
 
 PLANTED: list[tuple[str, Any, str, Callable[..., Any], Case]] = [
-    ("dates", dates, "values_named", _by_the_file,
+    ("dates", hivtrace_document, "values_named", _by_the_file,
      awkward("hivtrace", AWKWARD["one with a date of the program"])),
-    ("case", dates, "values_named", _by_the_file,
+    ("case", hivtrace_document, "values_named", _by_the_file,
      awkward("hivtrace", AWKWARD["one with another case of the field"])),
     ("blanks", linelist, "_infectors", _by_blanks,
      awkward("linelist", [*CROWD, Node("v 1", "2001"), Node("b1", "2001")],

@@ -20,7 +20,7 @@ from graphveil.mechanisms.planning.intervals import half_widths
 from graphveil.report.artefacts import artefacts
 from graphveil.report.estimates import around, of_series, revisions, with_estimates
 from graphveil.series.planner import plan
-from graphveil.series.revising import revised
+from graphveil.series.postprocessing import revised
 from graphveil.statistics.statistic import statistic
 from graphveil.study import StoredStudy
 from graphveil.study.custody.machine import Machine

@@ -16,6 +16,7 @@ from graphveil.graph.sequence import GraphSequence
 from graphveil.graph.thresholds import FollowingBound
 from graphveil.series.counting import (
     SeriesCounts,
+    SeriesTerms,
     ThresholdCounts,
     by_view,
     count_series,
@@ -24,7 +25,6 @@ from graphveil.series.counting import (
     view_of,
 )
 from graphveil.series.planner import plan
-from graphveil.series.terms import SeriesTerms
 from graphveil.statistics.statistic import statistic
 from small_sequences import Growth, growths
 

@@ -16,7 +16,7 @@ from graphveil.lab.simulation import simulate
 from graphveil.series import joint as module
 from graphveil.series.joint import KnownBest, Member, Picture, joint
 from graphveil.series.planner import plan
-from graphveil.series.revising import revised
+from graphveil.series.postprocessing import revised
 from graphveil.statistics.statistic import Statistic, statistic
 
 Floats = NDArray[np.float64]

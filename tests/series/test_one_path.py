@@ -21,14 +21,11 @@ from graphveil.mechanisms.mechanism import registered
 from graphveil.noise.laws import Law, NoiseLaw
 from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.series import counting
-from graphveil.series.counting import count_series, difference_at, first_break
-from graphveil.series.following import Trail
+from graphveil.series.counting import SeriesTerms, count_series, difference_at, first_break
 from graphveil.series.planner import plan
 from graphveil.series.postprocessing import Processing, processed
-from graphveil.series.release import MadeRelease, Release, has_same_past, make_release
-from graphveil.series.series import Series
-from graphveil.series.state import SeriesState, start
-from graphveil.series.terms import SeriesTerms
+from graphveil.series.release import MadeRelease, Release, Series, has_same_past, make_release
+from graphveil.series.state import SeriesState, Trail, start
 from graphveil.statistics.statistic import statistic
 from graphveil.study import StoredStudy
 from graphveil.study.promise import Promise

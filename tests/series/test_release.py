@@ -22,11 +22,10 @@ from graphveil.graph.sequence import GraphSequence
 from graphveil.mechanisms.planning.continuation import continued
 from graphveil.noise.laws import NoiseLaw
 from graphveil.records import from_rows
-from graphveil.series import series as series_module
+from graphveil.series import release as series_module
 from graphveil.series.counting import SeriesCounts, count_series
 from graphveil.series.planner import compare, plan
-from graphveil.series.release import Release
-from graphveil.series.series import Series
+from graphveil.series.release import Release, Series
 from graphveil.series.state import SeriesState, start
 from graphveil.statistics.statistic import Statistic, statistic
 

@@ -18,9 +18,9 @@ from graphveil.graph.promises import DegreeBound
 from graphveil.lab.simulation import simulate
 from graphveil.mechanisms.planning.covariance import Part, Precision, covariance
 from graphveil.mechanisms.planning.plan import Plan
-from graphveil.series import revising
+from graphveil.series import postprocessing
 from graphveil.series.planner import plan
-from graphveil.series.revising import (
+from graphveil.series.postprocessing import (
     Rising,
     _clearly_negative,
     _next_price,
@@ -92,7 +92,7 @@ def by_brute_force(matrix: Floats, raw: Floats, most: float) -> Floats:
 
 @pytest.mark.parametrize("name", sorted(PLANS.keys() - SEPARATE))
 def test_the_nearest_history_is_that_of_brute_force(name: str) -> None:
-    precision = revising._precision(PLANS[name], STEPS)
+    precision = postprocessing._precision(PLANS[name], STEPS)
     assert precision is not None
     matrix = np.array([precision.times(unit) for unit in np.eye(STEPS)])
     rng = np.random.default_rng(4)
@@ -106,7 +106,7 @@ def test_the_nearest_history_is_that_of_brute_force(name: str) -> None:
 @pytest.mark.parametrize("name", SEPARATE)
 def test_noise_of_its_own_is_weighed_by_its_size(name: str) -> None:
     """Then the fit of each total by itself is the nearest already."""
-    assert revising._precision(PLANS[name], STEPS) is None
+    assert postprocessing._precision(PLANS[name], STEPS) is None
     assert revised(MECHANISMS[name], [6, 2, 4], PLANS[name]) == pytest.approx([4, 4, 4])
 
 
@@ -117,11 +117,11 @@ def test_a_total_counts_as_much_as_its_noise_is_small() -> None:
 
 def test_whatever_is_exchanged_the_nearest_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
     """Also one by one, which is the way out where many at once lead in circles."""
-    precision = revising._precision(PLANS["range-projection"], STEPS)
+    precision = postprocessing._precision(PLANS["range-projection"], STEPS)
     assert precision is not None
     raw = np.random.default_rng(8).normal(0, 20, STEPS)
     expected = nearest_news(precision, raw, 30.0)
-    monkeypatch.setattr(revising, "PATIENCE", 0)
+    monkeypatch.setattr(postprocessing, "PATIENCE", 0)
     assert nearest_news(precision, raw, 30.0) == pytest.approx(expected)
     nothing = Precision(np.ones(4), ())
     assert nearest_news(nothing, np.array([3.0, -1, 2, -5]), 0.0).tolist() == [0] * 4
@@ -293,6 +293,6 @@ def test_a_price_that_was_too_high_is_lowered_again() -> None:
 
 @pytest.mark.parametrize("most", [7.0, 7.5, 1e9, inf])
 def test_a_bound_that_is_kept_has_no_price(monkeypatch: pytest.MonkeyPatch, most: float) -> None:
-    monkeypatch.delattr(revising, "_next_price")
+    monkeypatch.delattr(postprocessing, "_next_price")
     plain, raw = Precision(np.ones(3), ()), np.array([5.0, -4, 2])
     assert nearest_news(plain, raw, most).tolist() == [5, 0, 2]

@@ -10,9 +10,9 @@ import pytest
 from graphveil.errors import ParameterError
 from graphveil.graph.promises import DegreeBound, HubBound
 from graphveil.mechanisms.planning.plan import Plan
+from graphveil.series.counting import SeriesTerms
 from graphveil.series.planner import plan
-from graphveil.series.terms import SeriesTerms
-from graphveil.statistics.shape import Mass, Moves
+from graphveil.statistics.sensitivity import Mass, Moves
 from graphveil.statistics.statistic import Statistic, statistic
 
 BOUND = DegreeBound(3)

@@ -20,7 +20,7 @@ from graphveil.lab.pairs import NEVER, Pair, replay
 from graphveil.mechanisms.optimised import Returning
 from graphveil.statistics.breakdown import Breakdown, CellKind, cell_words
 from graphveil.statistics.change import sensitivity_under, shape_under
-from graphveil.statistics.shape import Cells, shape_from_dict
+from graphveil.statistics.sensitivity import Cells, shape_from_dict
 from graphveil.statistics.statistic import Statistic, registered, statistic
 
 GROUPS = Groups.of(["region=North|South", "sex=f|m"])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphveil.errors import BoundError, CountOverflowError
-from graphveil.statistics.stars import _stars_at_low_degrees
+from graphveil.statistics.patterns import _stars_at_low_degrees
 from graphveil.statistics.statistic import statistic
 from graphveil.statistics.tallies import LARGEST, Counts, DegreeReach, checked, totals
 

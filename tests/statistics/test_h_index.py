@@ -20,7 +20,7 @@ from graphveil.lab import attack
 from graphveil.records import from_rows
 from graphveil.report.wording import beyond_links, counted_links, counted_things
 from graphveil.series.planner import plan
-from graphveil.statistics.shape import TotalsShape
+from graphveil.statistics.sensitivity import TotalsShape
 from graphveil.statistics.statistic import registered, statistic
 from graphveil.statistics.tallies import DegreeReach
 from graphveil.steward.reporting import write_report

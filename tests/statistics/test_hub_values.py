@@ -15,7 +15,7 @@ from graphveil.errors import ParameterError
 from graphveil.graph.promises import DegreeBound, HubBound, InOutBound, NoBound
 from graphveil.lab.attacks.sweep import every_statistic
 from graphveil.statistics.change import projectable, sensitivity_under, shape_under
-from graphveil.statistics.shape import Bins, Mass, Moves, Shape
+from graphveil.statistics.sensitivity import Bins, Mass, Moves, Shape
 from graphveil.statistics.statistic import registered, statistic
 
 UNDIRECTED = [HubBound(DegreeBound(d), (h,)) for d in (1, 2, 3, 5) for h in (1, 2, 4)]

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import pytest
 
 from graphveil.errors import ParameterError
-from graphveil.statistics.patterns import PatternCount
-from graphveil.statistics.stars import Stars
+from graphveil.statistics.patterns import PatternCount, Stars
 from graphveil.statistics.statistic import Statistic, known_parameters, registered, statistic
 
 

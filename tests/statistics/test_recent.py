@@ -16,10 +16,10 @@ from graphveil.lab.attacks.hubs import attack_with_hubs
 from graphveil.lab.attacks.sweep import admits
 from graphveil.lab.pairs import MEASURES, Pair, Relation, replay
 from graphveil.statistics.change import sensitivity_under, shape_under
-from graphveil.statistics.growing_clusters import GrowingClusters
+from graphveil.statistics.clusters import GrowingClusters
 from graphveil.statistics.recent import Recent
 from graphveil.statistics.sensitivity import EVERY_STATIC, Sensitivity
-from graphveil.statistics.shape import Recent as RecentShape
+from graphveil.statistics.sensitivity import Recent as RecentShape
 from graphveil.statistics.statistic import Statistic, as_statistic, statistic
 from small_sequences import Growth
 

@@ -27,8 +27,7 @@ from graphveil.statistics.pattern_shape import (
     transitive_triangle,
     triangle,
 )
-from graphveil.statistics.sensitivity import EVERY_MEASURE
-from graphveil.statistics.shape import TotalsShape
+from graphveil.statistics.sensitivity import EVERY_MEASURE, TotalsShape
 from graphveil.statistics.statistic import Statistic, registered, statistic
 
 ROOT = Path(__file__).parents[2]

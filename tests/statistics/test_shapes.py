@@ -11,14 +11,13 @@ from numpy.typing import NDArray
 from graphveil.graph.promises import Bound, DegreeBound, HubBound, InOutBound
 from graphveil.lab.attacks.costs import matrices
 from graphveil.lab.attacks.sweep import BOUNDS, admits, every_statistic
-from graphveil.mechanisms.factorisations.bordered import identity
-from graphveil.mechanisms.factorisations.dyadic import Dyadic, bridged
+from graphveil.mechanisms.factorisations.bordered import Dyadic, bridged, identity
 from graphveil.mechanisms.factorisations.factorisation import Dense
 from graphveil.statistics.change import sensitivity_under, shape_under
 from graphveil.statistics.components import count_components
 from graphveil.statistics.degree_histogram import _rises_and_falls
 from graphveil.statistics.degrees import Reach
-from graphveil.statistics.shape import Bins, Mass, Moves, Recent, Shape, shape_from_dict
+from graphveil.statistics.sensitivity import Bins, Mass, Moves, Recent, Shape, shape_from_dict
 from graphveil.statistics.statistic import Statistic, statistic
 
 HIGH = statistic("high-degree", tau=2)

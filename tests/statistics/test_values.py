@@ -9,7 +9,7 @@ import pytest
 
 from graphveil.errors import ParameterError
 from graphveil.graph.promises import DegreeBound
-from graphveil.statistics.stars import _stars_at_low_degrees
+from graphveil.statistics.patterns import _stars_at_low_degrees
 from graphveil.statistics.statistic import Statistic, statistic, whole_number
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from graphveil.graph.promises import Bound
 from graphveil.lab.attacks.sweep import BOUNDS, admits, every_statistic
-from graphveil.statistics.shape import Bins, Mass, Moves, Recent, Shape
+from graphveil.statistics.sensitivity import Bins, Mass, Moves, Recent, Shape
 
 
 def most(shape: Shape) -> int:

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from graphveil.backends import LocalEngine
 from graphveil.errors import ParameterError
 from graphveil.graph.promises import Bound, DegreeBound, InOutBound
-from graphveil.statistics.high_degree import HighDegree
+from graphveil.statistics.degrees import HighDegree
 from graphveil.statistics.statistic import Statistic, registered, statistic
 from small_sequences import Growth, growths
 

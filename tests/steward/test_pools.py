@@ -11,7 +11,7 @@ import pytest
 
 import graphveil
 from graphveil.errors import BudgetError, ParameterError
-from graphveil.mechanisms.planning.spans import achieved
+from graphveil.mechanisms.planning.plan import achieved
 from graphveil.steward.planning import drafting
 from graphveil.steward.planning.drafting import calendar
 from graphveil.steward.planning.requests import SeriesRequest, StudyRequest

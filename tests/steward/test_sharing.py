@@ -9,7 +9,7 @@ from itertools import product
 import pytest
 
 from graphveil.errors import ParameterError
-from graphveil.mechanisms.planning.spans import achieved
+from graphveil.mechanisms.planning.plan import achieved
 from graphveil.steward.planning import drafting
 from graphveil.steward.planning.drafting import calendar
 from graphveil.steward.planning.requests import SeriesRequest, StudyRequest

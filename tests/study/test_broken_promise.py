@@ -17,7 +17,7 @@ from graphveil.graph.promises import DegreeBound, HubBound
 from graphveil.records import from_rows
 from graphveil.report import losses, statement
 from graphveil.report.card import card
-from graphveil.series.losses import FURTHER
+from graphveil.series.planner import FURTHER
 from graphveil.steward.reporting import write_report
 from graphveil.study import Promise, SeriesPromise, StoredStudy
 from graphveil.study.public.public_part import PublicPart

@@ -13,7 +13,7 @@ import pytest
 
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import BudgetError, ParameterError, StudyError
-from graphveil.series.losses import losses_beyond
+from graphveil.series.planner import losses_beyond
 from graphveil.study.committed import Committed
 from graphveil.study.ledger import Ledger
 from graphveil.study.lifecycle.extension import Extension, Further, enter, extension

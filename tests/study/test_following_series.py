@@ -17,9 +17,9 @@ from graphveil.records import from_rows
 from graphveil.report import releases
 from graphveil.report.card import card
 from graphveil.report.estimates import revisions
-from graphveil.series.following import Trail
 from graphveil.series.planner import plan as planned
-from graphveil.series.series import Series
+from graphveil.series.release import Series
+from graphveil.series.state import Trail
 from graphveil.statistics.sensitivity import PARTS
 from graphveil.statistics.statistic import statistic
 from graphveil.steward import custody, series

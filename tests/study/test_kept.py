@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from graphveil.backends import LocalEngine
-from graphveil.backends.local.checkpoint import LocalKeeping
+from graphveil.backends.local.counters import LocalKeeping
 from graphveil.errors import IntegrityError
 from graphveil.graph.sequence import GraphSequence
 from graphveil.records import from_rows

@@ -15,8 +15,7 @@ from graphveil.mechanisms.factorisations.objectives import PLAIN
 from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.joint_laws import BoxNoise
 from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace
-from graphveil.series.losses import losses_beyond
-from graphveil.series.planner import plan
+from graphveil.series.planner import losses_beyond, plan
 from graphveil.statistics.sensitivity import PROOFS
 from graphveil.study import Promise, SeriesPromise
 from graphveil.study.ledger import Ledger

@@ -12,10 +12,10 @@ import pytest
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import BoundError, IntegrityError
 from graphveil.graph.promises import DegreeBound
+from graphveil.series.counting import SeriesTerms
 from graphveil.series.planner import plan
 from graphveil.series.postprocessing import Processing
 from graphveil.series.state import start
-from graphveil.series.terms import SeriesTerms
 from graphveil.statistics.statistic import statistic
 from graphveil.study import publishing
 from graphveil.study.publishing import Prediction, Prepared, prepare, require_bound_so_far, seal

@@ -17,9 +17,9 @@ from graphveil.errors import BoundError, IntegrityError
 from graphveil.graph.promises import DegreeBound
 from graphveil.mechanisms.planning.change import Change
 from graphveil.mechanisms.planning.intervals import half_widths
+from graphveil.series.counting import SeriesTerms
 from graphveil.series.planner import plan
 from graphveil.series.postprocessing import Processing
-from graphveil.series.terms import SeriesTerms
 from graphveil.statistics.statistic import statistic
 from graphveil.study import SeriesPromise, StoredStudy
 from graphveil.study.custody.machine import Machine

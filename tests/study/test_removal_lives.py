@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from graphveil.errors import StudyError, UnconfirmedError
-from graphveil.graph.intake import filtering
+from graphveil.graph.intake import appending
 from graphveil.graph.intake.rules import RecordRules
 from graphveil.records import ReadingOptions
 from graphveil.steward.records import adding
@@ -109,14 +109,14 @@ def test_a_batch_that_one_record_lets_go_is_noticed(
 def test_what_is_set_aside_by_anothers_row_is_noticed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    divided = filtering._divided
+    divided = appending._divided
 
     def wrong(records: Any, refused: Any) -> Any:
         refused.rows = refused.rows // 2  # rows of others
         return divided(records, refused)
 
     batches = [FIRST, replace(FIRST, nodes=(*CROWD, *UNREADABLE))]
-    monkeypatch.setattr(filtering, "_divided", wrong)
+    monkeypatch.setattr(appending, "_divided", wrong)
     assert violations(batches, AGREED, tmp_path / "life")[0] != []
 
 

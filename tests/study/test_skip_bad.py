@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from graphveil.errors import InputError, IntegrityError, Place, RecordError, UnconfirmedError
-from graphveil.graph.intake import filtering
+from graphveil.graph.intake import appending
 from graphveil.records import ReadingOptions
 from graphveil.steward.records import adding
 from graphveil.study import StoredStudy
@@ -219,4 +219,4 @@ def test_a_refusal_without_rows_is_raised_and_not_tried_forever() -> None:
         raise RecordError("no", place=Place("x"), hint="", rule="no", kind="edges", rows=rows)
 
     with pytest.raises(RecordError):
-        filtering.filtered(people_and_bad_rows(), never)
+        appending.filtered(people_and_bad_rows(), never)

@@ -10,7 +10,7 @@ import polars as pl
 import pytest
 
 from graphveil.errors import GraphveilError
-from graphveil.graph.intake.filtering import listed
+from graphveil.graph.intake.appending import listed
 from graphveil.records import ReadingOptions
 from graphveil.steward.records.adding import add
 from graphveil.study import StoredStudy

@@ -1,8 +1,11 @@
-"""An append-only typed column: a value that is extended at a cost of the new part only.
+"""The memory of a graph: columns that grow at the cost of what is new, and whether it has room.
 
 A column is a length and a buffer that may be longer. Extending the newest column of a buffer
 writes behind its end, where no older column looks; extending an older one copies. Both ways
 every column keeps its contents forever.
+
+Whether a graph will fit is asked before any memory is taken. Estimates are low: what they refuse
+would not have fitted. `benchmarks/growth.py` measures them.
 """
 
 from __future__ import annotations
@@ -10,13 +13,22 @@ from __future__ import annotations
 import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphveil.errors import InputError
+from graphveil.hints import Hint
+
 Scalar = TypeVar("Scalar", bound=np.generic)
 ROOM = 8  # one part in this many is left free for later values
+HELD_BYTES = 1.0  # in memory, for each byte of a table on disk, as the least
+BYTES_A_NODE, BYTES_AN_EDGE = 24, 16  # while records become a graph, beside the records
+GIGABYTE = 10**9
+_SYSTEM = Path("/proc/meminfo")
+_GROUP = Path("/sys/fs/cgroup")
 
 
 @dataclass(eq=False)
@@ -98,3 +110,54 @@ class Column(Generic[Scalar]):
         memory = np.empty(end + end // ROOM, self._buffer.memory.dtype)
         memory[: self.length] = self._buffer.memory[: self.length]
         return _Buffer(memory, end)
+
+
+def require_room_to_read(size: int) -> None:
+    """Refuse a table that is this large on disk, where memory cannot hold it."""
+    _require(HELD_BYTES * size, "reading")
+
+
+def require_room_to_build(nodes: int, edges: int) -> None:
+    """Refuse so many rows of nodes and edges, where memory cannot hold their graph."""
+    _require(BYTES_A_NODE * nodes + BYTES_AN_EDGE * edges, "building the graph")
+
+
+def _require(needed: float, what: str) -> None:
+    free = free_bytes()
+    if free is not None and needed > free:
+        raise InputError(
+            f"{what} takes at least {needed / GIGABYTE:.1f} GB of memory, and "
+            f"{free / GIGABYTE:.1f} GB are free",
+            hint=Hint("room"),
+        )
+
+
+def free_bytes() -> int | None:
+    """What this process may still take; None where the system does not tell."""
+    sizes = [each for each in (_free_in_system(), _free_in_group()) if each is not None]
+    return min(sizes, default=None)
+
+
+def _free_in_system() -> int | None:
+    """What the system could give, its caches included."""
+    for line in _text(_SYSTEM).splitlines():
+        name, _, amount = line.partition(":")
+        if name == "MemAvailable":
+            return int(amount.split()[0]) * 1024
+    return None
+
+
+def _free_in_group() -> int | None:
+    """What a container is allowed; files in its cache are given back when memory is needed."""
+    most, taken = _text(_GROUP / "memory.max").strip(), _text(_GROUP / "memory.current").strip()
+    if not (most.isdecimal() and taken.isdecimal()):
+        return None
+    cached = dict(line.split() for line in _text(_GROUP / "memory.stat").splitlines())
+    return max(int(most) - int(taken) + int(cached.get("file", 0)), 0)
+
+
+def _text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="ascii")
+    except (OSError, UnicodeError):
+        return ""

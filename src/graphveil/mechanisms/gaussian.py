@@ -9,7 +9,7 @@ from fractions import Fraction
 
 from graphveil.errors import ParameterError
 from graphveil.mechanisms.factorisations.factorisation import Factorisation
-from graphveil.mechanisms.factorisations.toeplitz import square_root
+from graphveil.mechanisms.factorisations.triangular import square_root
 from graphveil.mechanisms.mechanism import Epoch, Mechanism, Request, register
 from graphveil.noise.laws import DiscreteGaussian
 from graphveil.noise.zcdp import epsilon_of, gaussian_for

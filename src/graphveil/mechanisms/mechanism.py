@@ -18,8 +18,14 @@ from graphveil.noise.joint_laws import JOINT_LAWS, LONGEST, JointLaw, joint_law_
 from graphveil.noise.laws import Law, NoiseLaw, law_from_dict
 from graphveil.noise.zcdp import laplace_for, rho_of
 from graphveil.registry import PlugIn, Registry
-from graphveil.statistics.sensitivity import Sensitivity
-from graphveil.statistics.shape import Cells, Columns, Recent, Shape, shape_from_dict
+from graphveil.statistics.sensitivity import (
+    Cells,
+    Columns,
+    Recent,
+    Sensitivity,
+    Shape,
+    shape_from_dict,
+)
 
 # The public request that a mechanism answers, and the epochs that it answers with.
 

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from graphveil.mechanisms.factorisations.factorisation import Factorisation, Totals
-from graphveil.mechanisms.factorisations.scaled_sums import ScaledSums, rising_square, shared
+from graphveil.mechanisms.factorisations.triangular import ScaledSums, rising_square, shared
 from graphveil.mechanisms.gaussian import GaussianMechanism
 from graphveil.mechanisms.mechanism import (
     Epoch,
@@ -16,47 +17,18 @@ from graphveil.mechanisms.mechanism import (
     joint_refusal,
     register,
 )
-from graphveil.noise.joint_laws import BoxNoise, RangeNoise
+from graphveil.noise.joint_laws import BoxNoise, JointLaw, RangeNoise
 
 
-@register
 @dataclass(frozen=True)
-class RangeProjection(Mechanism):
-    """Totals of the projected graph that one person can only raise, by at most Δ each.
+class JointProjection(Mechanism):
+    """Totals of the projected graph, with joint noise for all of them.
 
     Guarantees: ε-node-DP for T releases on *every* sequence, whatever its degrees: the projection,
     not a promise, limits what one person can change (`docs/mechanisms.md#range-and-box`).
     """
 
-    name = "range-projection"
-    summary = "all projected totals at once, with noise that fits totals that only rise"
-    measured = Measured.PROJECTED_TOTALS
-    whole = True
-    proof = "docs/mechanisms.md#range-and-box"
-
-    def refusal(self, request: Request) -> str | None:
-        """Needs totals that a person can only raise after projection."""
-        reason = super().refusal(request) or _many_numbers(request)
-        if reason is None and not request.projected_rises:
-            reason = "needs totals that one person can only raise: take 'box-projection'"
-        return reason or joint_refusal(_range(request))
-
-    def epoch(self, request: Request, number: int) -> Epoch | None:
-        """One epoch, which covers the horizon."""
-        return None if number else Epoch(Totals(request.known_horizon()), _range(request))
-
-
-@register
-@dataclass(frozen=True)
-class BoxProjection(Mechanism):
-    """Totals of the projected graph that one person can raise or lower, by at most Δ each.
-
-    Guarantees: ε-node-DP for T releases on *every* sequence, whatever its degrees: the projection,
-    not a promise, limits what one person can change (`docs/mechanisms.md#range-and-box`).
-    """
-
-    name = "box-projection"
-    summary = "all projected totals at once, with noise that fits totals that rise and fall"
+    law: ClassVar[type[RangeNoise | BoxNoise]]
     measured = Measured.PROJECTED_TOTALS
     whole = True
     proof = "docs/mechanisms.md#range-and-box"
@@ -64,11 +36,37 @@ class BoxProjection(Mechanism):
     def refusal(self, request: Request) -> str | None:
         """Needs a sensitivity after projection, of one number."""
         reason = super().refusal(request) or _many_numbers(request)
-        return reason or joint_refusal(_box(request))
+        if reason is None and self.law is RangeNoise and not request.projected_rises:
+            reason = "needs totals that one person can only raise: take 'box-projection'"
+        return reason or joint_refusal(self.noise(request))
 
     def epoch(self, request: Request, number: int) -> Epoch | None:
         """One epoch, which covers the horizon."""
-        return None if number else Epoch(Totals(request.known_horizon()), _box(request))
+        return None if number else Epoch(Totals(request.known_horizon()), self.noise(request))
+
+    def noise(self, request: Request) -> JointLaw:
+        """The law of all totals' noise together."""
+        return self.law(request.known_projected_l1() / request.epsilon, request.known_horizon())
+
+
+@register
+@dataclass(frozen=True)
+class RangeProjection(JointProjection):
+    """Totals of the projected graph that one person can only raise, by at most Δ each."""
+
+    name = "range-projection"
+    summary = "all projected totals at once, with noise that fits totals that only rise"
+    law = RangeNoise
+
+
+@register
+@dataclass(frozen=True)
+class BoxProjection(JointProjection):
+    """Totals of the projected graph that one person can raise or lower, by at most Δ each."""
+
+    name = "box-projection"
+    summary = "all projected totals at once, with noise that fits totals that rise and fall"
+    law = BoxNoise
 
 
 def _many_numbers(request: Request) -> str | None:
@@ -78,14 +76,6 @@ def _many_numbers(request: Request) -> str | None:
     more than Compose from D = 4 on (docs/sensitivities.md#after-projection).
     """
     return ONE_NUMBER if request.width > 1 else None
-
-
-def _range(request: Request) -> RangeNoise:
-    return RangeNoise(request.known_projected_l1() / request.epsilon, request.known_horizon())
-
-
-def _box(request: Request) -> BoxNoise:
-    return BoxNoise(request.known_projected_l1() / request.epsilon, request.known_horizon())
 
 
 # Gaussian projection: all projected totals at once, with Gaussian noise, for many releases.

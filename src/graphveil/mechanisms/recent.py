@@ -20,7 +20,7 @@ from graphveil.mechanisms.mechanism import (
     register,
 )
 from graphveil.noise.joint_laws import BoxNoise, JointLaw, RangeNoise
-from graphveil.statistics.shape import Recent
+from graphveil.statistics.sensitivity import Recent
 
 
 @register

@@ -1,4 +1,8 @@
-"""Column names: find ours among the user's, or say what is missing and what is near."""
+"""Column names: find ours among the user's, or say what is missing and what is near.
+
+People and the ends of links are known under many names in files of other origins. These are
+compared without case, blanks and marks: `Infected.By` is `infected_by`.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,41 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from typing import TYPE_CHECKING
 
 from graphveil.errors import InputError, Place
 from graphveil.hints import Hint
+
+if TYPE_CHECKING:
+    from graphveil.records.options import ReadingOptions
+
+_NOTHING: Mapping[str, str] = {}
+_SHOWN = 8  # names that a message offers
+_LETTERS = 90  # that they may take together
+_MARKS = re.compile(r"[\W_]")
+IDS = (
+    "patientid", "personid", "individualid", "subjectid", "participantid", "caseid", "id",
+    "nodeid", "caseno", "casenumber", "casenr", "recordid", "studyid",
+)  # fmt: skip
+ENDS = (
+    ("from", "to"), ("fromid", "toid"), ("sourceid", "targetid"), ("sourcecase", "targetcase"),
+    ("infector", "infectee"), ("infectorid", "infecteeid"), ("infectorcase", "infecteecase"),
+    ("index", "partner"), ("indexid", "partnerid"), ("index", "contact"),
+    ("indexcase", "contact"), ("indexid", "contactid"), ("indexcaseid", "contactid"),
+    ("case", "contact"), ("caseid", "contactid"), ("participantid", "contactid"),
+    ("ego", "alter"), ("person1", "person2"), ("patient1", "patient2"), ("case1", "case2"),
+    ("node1", "node2"),
+)  # fmt: skip
+INFECTORS = tuple(
+    name + end
+    for name in (
+        "infectedby", "infector", "sourcecase", "sourcepatient", "transmittedby", "transmitter",
+    )
+    for end in ("", "id")
+)  # fmt: skip
+_NATIVE = ("node", "source", "target", "id1", "id2")
+_ALL = {*IDS, *INFECTORS, *_NATIVE, *(name for ends in ENDS for name in ends)}
+_MAY_BE_DATES = ("from", "to")  # of a stay, say, in a list of people
 
 
 @dataclass(frozen=True)
@@ -22,11 +58,6 @@ class Wanted:
 
 NODES = Wanted(("node", "time"))
 EDGES = Wanted(("source", "target"), ("time",))
-
-_NOTHING: Mapping[str, str] = {}
-_SHOWN = 8  # names that a message offers
-_LETTERS = 90  # that they may take together
-_MARKS = re.compile(r"[\W_]")
 
 
 def match_columns(
@@ -146,3 +177,38 @@ def _advice(column: str, names: Sequence[str], wanted: Wanted) -> str:
     near = get_close_matches(plain(column), [plain(name) for name in names], n=1)
     hint = f" Is it the one called '{near[0]}'? Rename it." if near else ""
     return f"Expected columns: {expected}.{hint}"
+
+
+def is_known(name: str) -> bool:
+    """Whether a column of this name may hold ids."""
+    return bare(name) in _ALL
+
+
+def known_ids(names: Sequence[str]) -> list[str]:
+    """The columns that may name a person."""
+    return [name for name in names if bare(name) in IDS]
+
+
+def known_ends(names: Sequence[str]) -> list[tuple[str, str]]:
+    """The pairs of columns that may be the two ends of a link."""
+    theirs = {bare(name): name for name in reversed(names)}
+    return [(theirs[a], theirs[b]) for a, b in ENDS if a in theirs and b in theirs]
+
+
+def are_links(names: Sequence[str]) -> bool:
+    """Whether a table has two ends that can be nothing else."""
+    return any(tuple(map(bare, ends)) != _MAY_BE_DATES for ends in known_ends(names))
+
+
+def requested_names(names: Sequence[str], *columns: str | None) -> tuple[str, ...] | None:
+    """The user's spelling of columns that the steward named; None unless all of them are there."""
+    theirs = names_by_text(names)
+    found = [theirs.get(plain(column)) for column in columns if column is not None]
+    spelled = tuple(column for column in found if column is not None)
+    return spelled if len(spelled) == len(columns) else None
+
+
+def is_mapped(names: Sequence[str], options: ReadingOptions) -> bool:
+    """Whether the steward named columns of this table as ids of people or ends of links."""
+    both = requested_names(names, options.source, options.target)
+    return both is not None or requested_names(names, options.id) is not None

@@ -14,17 +14,15 @@ from pathlib import Path
 
 from graphveil.errors import InputError, Place
 from graphveil.hints import Hint
-from graphveil.records.columns import listed, plain
-from graphveil.records.containers.databases import is_address, table_at
-from graphveil.records.containers.r_data import is_r_data, tables_in_r_data
-from graphveil.records.containers.workbooks import is_workbook, sheets_of
+from graphveil.records.columns import is_known, listed, plain
 from graphveil.records.dates import look_like_dates
+from graphveil.records.delimited import DelimitedTable
 from graphveil.records.format import Claim, Claimed, Format, format_named, registered
-from graphveil.records.known_names import is_known
+from graphveil.records.held_tables import is_address, is_r_data, table_at, tables_in_r_data
 from graphveil.records.options import DEFAULTS, ReadingOptions
 from graphveil.records.source_file import Ceiling, SourceFile, require_file, unique_names
-from graphveil.records.tables.delimited import DelimitedTable
-from graphveil.records.tables.table_file import table_file
+from graphveil.records.table_file import table_file
+from graphveil.records.workbooks import is_workbook, sheets_of
 
 _KNOWN_COLUMNS = ("node", "time", "source", "target", "id", "id1", "id2", "infected_by", "infector")
 _PREFERRED = "pair"  # of formats that would read the same columns

@@ -1,6 +1,6 @@
 """What a file format is: how its files are recognised, and how they become tables.
 
-Each format is one file or folder of `graphveil.records.readers`; adding one is adding it there.
+Each format is one file of `graphveil.records.readers`; adding one is adding it there.
 """
 
 from __future__ import annotations
@@ -12,9 +12,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from graphveil.errors import InputError
 from graphveil.graph.intake.records import Table, counted
-from graphveil.records.distances import Threshold
-from graphveil.records.filters import Filter
-from graphveil.records.options import ReadingOptions
+from graphveil.records.options import Filter, ReadingOptions, Threshold
 from graphveil.records.source_file import SourceFile
 from graphveil.registry import Registry
 
@@ -205,7 +203,7 @@ def register(member: Format) -> Format:
 
 
 def registered() -> dict[str, Format]:
-    """Every format by name; each file or folder of `readers` holds one."""
+    """Every format by name; each file of `readers` holds one."""
     return dict(sorted(_REGISTRY.members().items()))
 
 

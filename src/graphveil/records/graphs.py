@@ -17,8 +17,8 @@ from graphveil.records.columns import names_by_text, no_such, plain, unnamed_dat
 from graphveil.records.dates import look_like_dates, undated
 from graphveil.records.format import Claim, Claimed, Note, ParsedFile, file_report
 from graphveil.records.options import ReadingOptions
+from graphveil.records.selection import OWN_TIME, Selection, named_columns
 from graphveil.records.source_file import Ceiling, SourceFile
-from graphveil.records.tables.selection import OWN_TIME, Selection, named_columns
 
 # Graphs as documents describe them: declared attributes, nodes and edges, each with its line.
 

@@ -25,7 +25,7 @@ from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, cast
 
 from graphveil.errors import InputError, Place
-from graphveil.graph.room import require_room_to_read
+from graphveil.graph.columns import require_room_to_read
 from graphveil.hints import Hint
 from graphveil.records.options import DEFAULTS, ReadingOptions
 

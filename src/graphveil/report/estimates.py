@@ -20,8 +20,12 @@ from graphveil.mechanisms.planning.change import Change
 from graphveil.report.releases import AGAINST, NEW, PublishedChange, changes
 from graphveil.report.table_columns import cell_columns, described, divided
 from graphveil.series.joint import DECIMALS, KnownBest, Member, joint
-from graphveil.series.postprocessing import AnnouncedFacts, StatisticFacts
-from graphveil.series.revising import revised, revised_at_thresholds
+from graphveil.series.postprocessing import (
+    AnnouncedFacts,
+    StatisticFacts,
+    revised,
+    revised_at_thresholds,
+)
 from graphveil.study.public.announced_plans import announced_plan
 from graphveil.study.public.facts import DIGITS
 from graphveil.study.public.history import PublishedSeries

@@ -1,6 +1,6 @@
 """The joint estimate: all series of a study at all steps, moved as little as possible to agree.
 
-Each series is revised by itself first (`revising`). Then the numbers of all series become the
+Each series is revised by itself first (`postprocessing`). Then the numbers of all series become the
 nearest ones, in units of their noise, for which everything holds that is true of every network.
 A function of published numbers and of public facts, so it spends nothing
 (`docs/revisions.md#the-joint-estimate`).

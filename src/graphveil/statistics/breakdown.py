@@ -18,8 +18,7 @@ from graphveil.errors import ParameterError
 from graphveil.graph.groups import BY, MOST_CELLS, SECOND, Axis, Groups
 from graphveil.graph.promises import Bound, HubBound
 from graphveil.statistics.relations import Combination, Fact, Known, Relation, zero
-from graphveil.statistics.sensitivity import PROOFS, Measure, Sensitivity, StaticChange
-from graphveil.statistics.shape import Cells
+from graphveil.statistics.sensitivity import PROOFS, Cells, Measure, Sensitivity, StaticChange
 from graphveil.statistics.statistic import Statistic
 from graphveil.statistics.tallies import (
     Counts,

@@ -19,8 +19,17 @@ from graphveil.graph.thresholds import (
 from graphveil.statistics.breakdown import Breakdown
 from graphveil.statistics.edges import Edges
 from graphveil.statistics.recent import RecentStatistic
-from graphveil.statistics.sensitivity import PARTS, PROOFS, Sensitivity
-from graphveil.statistics.shape import Bins, Cells, Mass, Moves, Shape, TotalsShape
+from graphveil.statistics.sensitivity import (
+    PARTS,
+    PROOFS,
+    Bins,
+    Cells,
+    Mass,
+    Moves,
+    Sensitivity,
+    Shape,
+    TotalsShape,
+)
 from graphveil.statistics.statistic import Statistic, registered
 from graphveil.statistics.tallies import Counts, ForestTally, Tally
 

@@ -1,4 +1,7 @@
-"""Clusters: connected components of at least k people; how many, and how many people in them."""
+"""Clusters: connected components of at least k people; how many, and how many people in them.
+
+Growing clusters are components of the recent network that several people joined of late.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,8 @@ from graphveil.statistics.components import (
     forest_shape,
     joined_and_merged,
 )
-from graphveil.statistics.high_degree import HighDegree
+from graphveil.statistics.degrees import HighDegree
+from graphveil.statistics.recent import RecentStatistic
 from graphveil.statistics.relations import (
     PEOPLE,
     Combination,
@@ -32,18 +36,22 @@ from graphveil.statistics.sensitivity import (
     EVERY_MEASURE,
     EVERY_STATIC,
     PROOFS,
+    Cells,
+    Moves,
     Sensitivity,
+    Shape,
     StaticChange,
+    TotalsShape,
 )
-from graphveil.statistics.shape import Cells, Moves, Shape, TotalsShape
 from graphveil.statistics.statistic import (
     Domain,
     Statistic,
     described,
     register,
     require_at_least,
+    window_field,
 )
-from graphveil.statistics.tallies import ClusterTally, Counts, ForestTally
+from graphveil.statistics.tallies import ClusterTally, Counts, ForestTally, GrowthTally
 
 ONE_LINK = DegreeBound(1)  # then nobody is in a component of more than two
 
@@ -295,3 +303,88 @@ class Clustered(ClusterStatistic):
 def _joined_and_merged(bound: Bound) -> tuple[int, int]:
     """As for components; where nobody has two links, the person joins no cluster."""
     return (0, 0) if bound == ONE_LINK else joined_and_merged(bound)
+
+
+@register
+@dataclass(frozen=True)
+class GrowingClusters(RecentStatistic):
+    """How many components, weak ones in directed graphs, have `k` people of the last steps.
+
+    Attributes:
+        window: the people of so many steps, and the links among them, are the network.
+        k: how many of a component must have arrived in the last `recent` steps.
+        recent: how many of the steps of the network these are.
+    """
+
+    name = "growing-clusters"
+    summary = (
+        "number of components of the network of the last steps that at least k people joined "
+        "in the very last ones"
+    )
+    formulas: ClassVar[dict[str, str]] = {
+        "undirected": "window·max(D − 1, 1), of all values",
+        "directed": "window·(Din + Dout − 1), of all values",
+    }
+    domain = Domain.BOTH
+
+    window: int = field(metadata=window_field())
+    # Study files may leave these out and mean three and one by it: they must never change.
+    k: int = field(
+        default=3,
+        metadata=described(
+            "--k", meaning="Least number of new people in a growing cluster (3 if not given)."
+        ),
+    )
+    newest: int = field(
+        default=1,
+        metadata=described(
+            "--newest", meaning="In how many of the last steps they arrived (1 if not given)."
+        ),
+    )
+
+    def __post_init__(self) -> None:
+        require_at_least("window", self.window, 1, "The network has the people of so many steps.")
+        require_at_least("k", self.k, 2, "One new person is a component: use 'components'.")
+        require_at_least("newest", self.newest, 1, "1 looks at those of the newest step.")
+        if self.newest > self.window:
+            raise ParameterError(
+                "newest",
+                f"{self.newest} steps are more than the window of {self.window}",
+                hint="The new people of a cluster are among those of the window.",
+            )
+
+    @classmethod
+    def examples(cls) -> Iterable[Statistic]:
+        """A short window, in which some people are new, or all."""
+        return tuple(cls(2, 2, newest) for newest in (1, 2))
+
+    @property
+    def counted_for(self) -> int:
+        """The window."""
+        return self.window
+
+    def static_change(self, bound: Bound) -> StaticChange:
+        """As for clusters: one that grows is a component of enough new people.
+
+        Guarantees:
+            Exact. Proof: docs/sensitivities.md#growing-clusters.
+        """
+        return Clusters(self.k).static_change(bound)
+
+    def lasts(self, bound: Bound) -> bool:
+        """A pair that nobody else can join is new for the newest steps only."""
+        return bound.limit("total") > 1 or self.newest == self.window
+
+    def within(self) -> GrowthTally:
+        """Components with enough new people."""
+        return GrowthTally(self.k, self.newest)
+
+    def values(self, tallied: Counts, width: int | None = None) -> Counts:
+        """The number of them."""
+        return tallied
+
+    def definition_arguments(self, *, directed: bool) -> tuple[int, ...]:
+        """How many people, and of how many steps; components are counted."""
+        return self.k, self.newest, 0
+
+    definition = staticmethod(count_components)

@@ -23,10 +23,12 @@ from graphveil.statistics.sensitivity import (
     EVERY_MEASURE,
     EVERY_STATIC,
     PROOFS,
+    Moves,
     Sensitivity,
+    Shape,
     StaticChange,
+    TotalsShape,
 )
-from graphveil.statistics.shape import Moves, Shape, TotalsShape
 from graphveil.statistics.statistic import Domain, Statistic, register
 from graphveil.statistics.tallies import ComponentTally, Counts, ForestTally
 
@@ -99,10 +101,6 @@ class Components(Statistic):
     def tally(self) -> ComponentTally:
         """The change of the number of components."""
         return ComponentTally()
-
-    def differences(self, tallied: Counts, width: int | None = None) -> Counts:
-        """The changes themselves."""
-        return tallied
 
     def sensitivity(self, bound: Bound) -> Sensitivity:
         """The person is one component more and joins those beside it, which may join later.

@@ -21,8 +21,16 @@ from graphveil.statistics.degrees import (
     highest_column,
 )
 from graphveil.statistics.relations import Combination, at_least
-from graphveil.statistics.sensitivity import EVERY_MEASURE, PROOFS, Sensitivity, StaticChange
-from graphveil.statistics.shape import Bins, Cells, Moves, Shape
+from graphveil.statistics.sensitivity import (
+    EVERY_MEASURE,
+    PROOFS,
+    Bins,
+    Cells,
+    Moves,
+    Sensitivity,
+    Shape,
+    StaticChange,
+)
 from graphveil.statistics.statistic import Statistic, described, register
 from graphveil.statistics.tallies import Counts, DegreeReach
 

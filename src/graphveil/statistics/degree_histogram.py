@@ -23,10 +23,13 @@ from graphveil.statistics.sensitivity import (
     EVERY_MEASURE,
     EVERY_STATIC,
     PROOFS,
+    Bins,
+    Cells,
+    Moves,
     Sensitivity,
+    Shape,
     StaticChange,
 )
-from graphveil.statistics.shape import Bins, Cells, Moves, Shape
 from graphveil.statistics.statistic import register
 from graphveil.statistics.tallies import Counts, DegreeReach
 

@@ -11,9 +11,8 @@ from graphveil.deferred import np
 from graphveil.errors import ParameterError
 from graphveil.graph.promises import Bound, HubBound
 from graphveil.statistics.relations import Combination, Known, Relation
-from graphveil.statistics.sensitivity import PROOFS, Measure, Sensitivity, StaticChange
-from graphveil.statistics.shape import Moves
-from graphveil.statistics.shape import Recent as RecentShape
+from graphveil.statistics.sensitivity import PROOFS, Measure, Moves, Sensitivity, StaticChange
+from graphveil.statistics.sensitivity import Recent as RecentShape
 from graphveil.statistics.statistic import Statistic, registered, require_at_least, window_field
 from graphveil.statistics.tallies import Counts, GroupTally, GrowthTally, PlainTally, RecentTally
 

@@ -15,8 +15,16 @@ from graphveil.graph.promises import Bound, DegreeBound, HubBound, InOutBound
 from graphveil.graph.thresholds import ForestBound, ProjectionEntry, WholeNetwork
 from graphveil.registry import PlugIn, Registry
 from graphveil.statistics.relations import Combination, Fact, Known, Relation
-from graphveil.statistics.sensitivity import EVERY_STATIC, Sensitivity, StaticChange
-from graphveil.statistics.shape import Cells, Mass, Moves, Shape, TotalsShape
+from graphveil.statistics.sensitivity import (
+    EVERY_STATIC,
+    Cells,
+    Mass,
+    Moves,
+    Sensitivity,
+    Shape,
+    StaticChange,
+    TotalsShape,
+)
 from graphveil.statistics.tallies import Counts, Tally
 
 if TYPE_CHECKING:
@@ -200,13 +208,14 @@ class Statistic(ABC):
     def tally(self) -> Tally:
         """What an engine must count for this statistic."""
 
-    @abstractmethod
     def differences(self, tallied: Any, width: int | None = None) -> Counts:
-        """The exact difference per step, from the answer to `tally`.
+        """The exact difference per step, from the answer to `tally`: that answer, as a rule.
 
         Scalar statistics give an array (steps,). Vector statistics give (steps, width),
         one column per degree 0..width-1; a `width` of None takes the highest degree seen.
         """
+        counts: Counts = tallied
+        return counts
 
     def facts(self, width: int) -> tuple[Combination, ...]:
         """What each number of a release is, in facts that other statistics may know, too.

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from graphveil.records import ReadFiles, ReadingOptions
-    from graphveil.series.terms import SeriesTerms
+    from graphveil.series.counting import SeriesTerms
     from graphveil.study.promise import Promise
     from graphveil.study.records.record_store import (
         AddOptions,

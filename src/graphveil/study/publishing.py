@@ -17,12 +17,10 @@ from graphveil.mechanisms.following import Answer
 from graphveil.mechanisms.planning.change import Change
 from graphveil.mechanisms.planning.intervals import change_errors, half_widths
 from graphveil.noise.release_noise import ReleaseNoise
-from graphveil.series.counting import Differences, SeriesCounts, ThresholdCounts
-from graphveil.series.following import Trail
+from graphveil.series.counting import Differences, SeriesCounts, SeriesTerms, ThresholdCounts
 from graphveil.series.postprocessing import Processing
 from graphveil.series.release import MadeRelease, Release, has_same_past, make_release
-from graphveil.series.state import SeriesState
-from graphveil.series.terms import SeriesTerms
+from graphveil.series.state import SeriesState, Trail
 from graphveil.study.ledger import Ledger, LedgerRow
 from graphveil.study.public.chain import canonical, digest
 from graphveil.study.public.facts import (

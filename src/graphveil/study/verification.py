@@ -20,7 +20,7 @@ from graphveil.graph.intake.records import counted
 from graphveil.hints import Hint
 from graphveil.noise.exact_numbers import as_text
 from graphveil.series.counting import ThresholdCounts, difference_at
-from graphveil.series.following import Trail
+from graphveil.series.state import Trail
 from graphveil.study import publishing
 from graphveil.study.custody.witness import WitnessVerdict
 from graphveil.study.ledger import Ledger, LedgerRow
@@ -46,8 +46,8 @@ from graphveil.study.storage.series_state import state_of
 from graphveil.study.stored_study import StoredStudy
 
 if TYPE_CHECKING:
+    from graphveil.series.counting import SeriesTerms
     from graphveil.series.state import SeriesState
-    from graphveil.series.terms import SeriesTerms
 
 
 @dataclass(frozen=True, eq=False)

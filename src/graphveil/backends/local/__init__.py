@@ -103,6 +103,6 @@ class LocalEngine:
     @property
     def keeping(self) -> CheckpointFormat:
         """The format of its checkpoints; see `Engine.keeping`."""
-        from graphveil.backends.local.checkpoint import LocalKeeping
+        from graphveil.backends.local.counters import LocalKeeping
 
         return LocalKeeping()

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from graphveil.backends.backend import Answer
 from graphveil.backends.local.components import oldest
 from graphveil.backends.local.degrees import DegreeIncrements, EdgeColumns, lifts_of
-from graphveil.backends.local.triangles import count_triangles
+from graphveil.backends.local.patterns import count_triangles
 from graphveil.backends.local.work import Work
 from graphveil.errors import CountOverflowError, ParameterError
 from graphveil.graph.sequence import BACKWARD, BOTH, FORWARD, GraphSequence, LateEdges

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from graphveil.graph.promises import Bound
     from graphveil.graph.sequence import GraphSequence
     from graphveil.records import ReadFiles, ReadingOptions
-    from graphveil.series.terms import SeriesTerms
+    from graphveil.series.counting import SeriesTerms
     from graphveil.study.promise import Promise
 
 MOST_FILES = 64  # of one class, on average; where there are more, all files are rewritten

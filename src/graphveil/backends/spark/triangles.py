@@ -49,7 +49,7 @@ def _lightened(task: Task) -> Task:
 
 def count(task: Task) -> Counts:
     """Triangles by step and kind among the task's colours; runs on a worker."""
-    from graphveil.backends.local.triangles import count_triangles
+    from graphveil.backends.local.patterns import count_triangles
     from graphveil.backends.local.work import Work
     from graphveil.backends.spark.blocks import block
 

@@ -22,8 +22,7 @@ from graphveil.cli.options import (
 
 if TYPE_CHECKING:
     from graphveil.graph.promises import Bound
-    from graphveil.lab.audit import Audit
-    from graphveil.lab.audit.auditing import Evidence
+    from graphveil.lab.audit import Audit, Evidence
     from graphveil.mechanisms.planning.plan import Plan
     from graphveil.statistics.statistic import Statistic
 

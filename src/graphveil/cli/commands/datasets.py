@@ -11,8 +11,8 @@ from graphveil.cli.commands.count import PRIVATE
 from graphveil.cli.options import Json
 
 if TYPE_CHECKING:
+    from graphveil.lab.dataset_files import Summary
     from graphveil.lab.datasets import Dataset
-    from graphveil.lab.datasets.files import Summary
 
     Measured: TypeAlias = tuple[Dataset, Summary, list[str]]
 
@@ -53,7 +53,7 @@ def datasets(
 
 
 def _measured(given: Dataset) -> Measured:
-    from graphveil.lab.datasets.files import summarise
+    from graphveil.lab.dataset_files import summarise
 
     sequence = given.sequence(directed=True)
     return given, summarise(sequence), sequence.labels
@@ -90,7 +90,7 @@ def _print_sizes(measured: list[Measured], seed: int) -> None:
 
 def _lines(measured: list[Measured]) -> Iterator[tuple[object, ...]]:
     """Each dataset, followed by the paper's line for it; then the paper's other lines."""
-    from graphveil.lab.datasets.files import PAPER
+    from graphveil.lab.dataset_files import PAPER
 
     shown = set()
     for given, found, labels in measured:
@@ -112,8 +112,8 @@ def _line(name: str, whose: str, found: Summary, labels: list[str]) -> tuple[obj
 
 def _counterpart(given: Dataset) -> str | None:
     """The paper's dataset that this one is, or replaces."""
-    from graphveil.lab.datasets.files import PAPER
-    from graphveil.lab.datasets.sources import STAND_INS
+    from graphveil.lab.dataset_files import PAPER
+    from graphveil.lab.dataset_sources import STAND_INS
 
     if given.name in STAND_INS:
         return STAND_INS[given.name].stands_for
@@ -123,8 +123,8 @@ def _counterpart(given: Dataset) -> str | None:
 def _as_data(measured: list[Measured]) -> dict[str, Any]:
     from dataclasses import asdict
 
+    from graphveil.lab.dataset_files import PAPER
     from graphveil.lab.datasets import entries
-    from graphveil.lab.datasets.files import PAPER
 
     return {
         "private": PRIVATE,

@@ -227,7 +227,7 @@ class MadeUp:
 
 def made_up(seed: str, first_year: int, years: int, per_year: int) -> MadeUp:
     """The same seed makes the same network; nobody has more links than the bound."""
-    from graphveil.lab.models.acquaintances import Manners, drawn
+    from graphveil.lab.rehearsal import Manners, drawn
 
     number = years * per_year
     links = drawn(number, Manners(_few, 0.7, DEGREE_BOUND), seed)

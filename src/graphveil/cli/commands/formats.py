@@ -102,6 +102,6 @@ def _already(options: ReadingOptions) -> list[str]:
 
 
 def _threshold(column: str) -> str:
-    from graphveil.records.distances import unit_of
+    from graphveil.records.options import unit_of
 
     return _GUESSED_DISTANCE.get(unit_of(column) or "", _USUAL_DISTANCE)

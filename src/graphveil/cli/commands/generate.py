@@ -30,8 +30,8 @@ def generate(
     Example: graphveil generate synthetic-1:years=30,yearly=200 my-epidemic --seed 7
     """
     from graphveil.cli.output import print_json, working
+    from graphveil.lab.dataset_files import require_new, write_pair
     from graphveil.lab.datasets import model
-    from graphveil.lab.datasets.files import require_new, write_pair
     from graphveil.startup import load_kernels_without_blas
 
     require_new(folder)

@@ -17,8 +17,8 @@ from graphveil.cli.reading_options import Reading, taking_reading_options
 from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
-    from graphveil.lab.findings.claims import ResultTable
-    from graphveil.lab.protocol.results import Row
+    from graphveil.lab.experiments.claims import ResultTable
+    from graphveil.lab.experiments.results import Row
 
 
 class Figure(StrEnum):
@@ -110,12 +110,12 @@ def reproduce(
 
     Example: graphveil reproduce --dataset synthetic-1 --figure epsilon --out results
     """
-    from graphveil.lab.datasets.files import HowToRead
-    from graphveil.lab.findings.page import require_page
-    from graphveil.lab.protocol.protocol import Protocol
-    from graphveil.lab.protocol.runs import FIGURES, Agenda, ReproduceRequest, write_report
-    from graphveil.lab.protocol.runs import reproduce as compute
-    from graphveil.lab.protocol.subjects import PAPER
+    from graphveil.lab.dataset_files import HowToRead
+    from graphveil.lab.experiments.page import require_page
+    from graphveil.lab.experiments.protocol import Protocol
+    from graphveil.lab.experiments.runs import FIGURES, Agenda, ReproduceRequest, write_report
+    from graphveil.lab.experiments.runs import reproduce as compute
+    from graphveil.lab.experiments.subjects import PAPER
 
     started = perf_counter()
     if workers is not None and workers < 1:
@@ -155,7 +155,7 @@ def _look_here(addresses: list[str]) -> None:
 
 def _fill(pages: list[Path], rows: list[Row]) -> None:
     """Fill in pages; pictures and results stand beside the first."""
-    from graphveil.lab.findings.page import fill_page, write_findings
+    from graphveil.lab.experiments.page import fill_page, write_findings
 
     for page in pages[:1]:
         write_findings(page, rows)
@@ -201,7 +201,7 @@ def _print_json(rows: list[Row], written: list[Path]) -> None:
 
 def _summary(rows: list[Row]) -> ResultTable:
     """The one table that says most."""
-    from graphveil.lab.findings.page import tables
+    from graphveil.lab.experiments.page import tables
 
     by_name = tables(rows)
     return by_name.get("gains", by_name["settings"])

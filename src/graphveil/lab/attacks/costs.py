@@ -43,10 +43,9 @@ from graphveil.lab.pairs import (
     totals,
     window_of,
 )
-from graphveil.mechanisms.factorisations.bordered import identity
-from graphveil.mechanisms.factorisations.dyadic import Dyadic, bridged
+from graphveil.mechanisms.factorisations.bordered import Dyadic, bridged, identity
 from graphveil.mechanisms.factorisations.factorisation import Dense
-from graphveil.statistics.shape import Shape
+from graphveil.statistics.sensitivity import Shape
 
 Matrix: TypeAlias = NDArray[np.int64]
 

@@ -24,13 +24,15 @@ from graphveil.statistics.breakdown import Breakdown, CellKind
 from graphveil.statistics.clusters import Clustered
 from graphveil.statistics.degree_ccdf import CcdfOfDegrees
 from graphveil.statistics.degree_histogram import HistogramOfDegrees
-from graphveil.statistics.degrees import DegreeStatistic
-from graphveil.statistics.edges import Edges
-from graphveil.statistics.high_degree import HighDegreeCount
-from graphveil.statistics.nodes import Nodes
-from graphveil.statistics.stars import StarCount
+from graphveil.statistics.degrees import DegreeStatistic, HighDegreeCount
+from graphveil.statistics.edges import Edges, Nodes
+from graphveil.statistics.patterns import (
+    CyclicTriangles,
+    StarCount,
+    TransitiveTriangles,
+    Triangles,
+)
 from graphveil.statistics.statistic import Statistic
-from graphveil.statistics.triangles import CyclicTriangles, TransitiveTriangles, Triangles
 
 LABELS = 3
 MOST_PEOPLE = 14  # of a graph whose labels are drawn

@@ -112,9 +112,9 @@ class Factorisation(ABC):
         """How many steps the epoch has."""
 
     @property
-    @abstractmethod
     def measurements(self) -> int:
-        """How many rows C has: how many integers of noise are drawn."""
+        """How many rows C has, so how many integers of noise are drawn: one per step, as a rule."""
+        return self.steps
 
     @abstractmethod
     def strategy(self) -> NDArray[np.int64]:
@@ -206,11 +206,6 @@ class Totals(Factorisation):
     @property
     def steps(self) -> int:
         """How many steps the epoch has."""
-        return self.length
-
-    @property
-    def measurements(self) -> int:
-        """One per step."""
         return self.length
 
     def strategy(self) -> NDArray[np.int64]:

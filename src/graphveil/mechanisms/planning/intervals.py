@@ -155,29 +155,6 @@ def noise_of(plan: Plan, coefficients: Mapping[int, int]) -> NoiseSum | NoiseTai
     return _noise(_Identity(plan), tuple(sorted(coefficients.items())))
 
 
-def sentence(low: int, high: int, level: Exact = DEFAULT_LEVEL) -> str:
-    """An interval of a count in plain words; a count is never below 0."""
-    share = float(checked_level(level) * 100)
-    place = f"lies between {low:,} and {high:,}" if low > 0 else f"is at most {max(high, 0):,}"
-    return (
-        f"With {share:.6g}% confidence the true number {place}. The noise was added to protect "
-        "people: it limits what this number says about whether any one person was counted."
-    )
-
-
-def change_sentence(low: int, high: int, level: Exact = DEFAULT_LEVEL) -> str:
-    """An interval of a change in plain words, and whether there was a change at all."""
-    share = float(checked_level(level) * 100)
-    if low <= 0 <= high:
-        verdict = "So it may be that nothing changed: noise alone can explain what is seen."
-    else:
-        verdict = f"So the true number has {'risen' if low > 0 else 'fallen'}."
-    return (
-        f"With {share:.6g}% confidence the true number changed by between {low:+,} and {high:+,}. "
-        f"{verdict}"
-    )
-
-
 class _Identity:
     """A plan as a key of a cache: by identity, since hashing a plan would cost more than it."""
 

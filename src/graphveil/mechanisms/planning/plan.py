@@ -1,4 +1,7 @@
-"""A plan: a mechanism with its public parameters, and the error it will have."""
+"""A plan: a mechanism with its public parameters, and the error it will have.
+
+The error is that of totals, or that of what is new over the last steps, from the plan's own laws.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,11 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import count, groupby, islice
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from graphveil.deferred import np
 from graphveil.errors import ParameterError, require_known_format
+from graphveil.mechanisms.factorisations.objectives import Aim, Objective
 from graphveil.mechanisms.mechanism import Epoch, Mechanism, Request, mechanism
 from graphveil.mechanisms.planning.usefulness import Judgement
 from graphveil.noise.exact_numbers import as_text
@@ -26,6 +30,7 @@ REFERENCE_STEPS = 100  # on which plans of unknown length are judged and shown
 TIE = 1.001  # predicted errors that differ by less than a thousandth are equal
 # Of stored plans: with epochs cut, with more after a joint law, in a pool, following.
 FORMATS = (1, 2, 3, 4, 5, 6)
+Floats: TypeAlias = "NDArray[np.float64]"
 
 
 @dataclass(frozen=True, repr=False)
@@ -294,3 +299,104 @@ def _epochs_to_list(epochs: Iterable[Epoch]) -> list[dict[str, Any]]:
 def _epochs_from_list(data: Sequence[Mapping[str, Any]]) -> tuple[Epoch, ...]:
     """The epochs that `_epochs_to_list` wrote."""
     return tuple(epoch for entry in data for epoch in [Epoch.from_dict(entry)] * entry["times"])
+
+
+def achieved(plan: Plan, objective: Objective | None = None) -> float:
+    """The value of an objective for a plan; by default, of the plan's own objective.
+
+    Where the horizon is unknown, over the first steps on which plans are judged.
+    """
+    aim = (objective or plan.request.minimise).aim(len(plan.predicted))
+    # Between thresholds that differ, what is new has no error of its own: totals stand for it.
+    totals = aim.totals or plan.mechanism.follows
+    return aim.value(plan.predicted if totals else span_deviations(plan, aim))
+
+
+def span_deviations(plan: Plan, aim: Aim) -> Floats:
+    """The standard deviation of the change over the last `reach` steps, at each step.
+
+    Rounding is taken to add 1/12 to the variance of each release that is rounded.
+    """
+    placed = list(_placed(plan, aim.steps))
+    variances = [
+        _span_variance(
+            plan, step, None if step.place < aim.reach else placed[step.place - aim.reach]
+        )
+        for step in placed
+    ]
+    return np.asarray(np.sqrt(np.array(variances)), dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class _Step:
+    """A release within its epoch.
+
+    Attributes:
+        place: of the release, from 0 on.
+        inside: its place in the epoch.
+        epoch: in which it is.
+        carried: the variance that finished epochs left in it.
+        rounding: the variance of its rounding.
+    """
+
+    place: int
+    inside: int
+    epoch: Epoch
+    carried: float
+    rounding: float
+
+    @property
+    def epoch_start(self) -> int:
+        """The place of its epoch's first release."""
+        return self.place - self.inside
+
+    def row(self) -> Floats:
+        """The weights of the epoch's noises in it."""
+        return self.epoch.factorisation.single_row(self.inside)
+
+    def span_row(self, reach: int) -> Floats:
+        """The same for what is new over some steps of the epoch."""
+        return self.epoch.factorisation.span_row(self.inside, reach)
+
+    def last_row(self) -> Floats:
+        """The weights with which they stay in later epochs."""
+        return self.epoch.factorisation.single_row(self.epoch.steps - 1)
+
+    def variance(self, row: Floats) -> float:
+        """Of a combination of the epoch's noises."""
+        law = self.epoch.law
+        if isinstance(law, JointLaw):
+            return law.variance(np.rint(row).astype(np.int64))
+        return self.epoch.single_law.variance() * float((row**2).sum())
+
+
+def _placed(plan: Plan, steps: int) -> Iterator[_Step]:
+    """Every release with its epoch."""
+    place, carried = 0, 0.0
+    for number in count():
+        epoch = plan.epoch(number)
+        whole = epoch.factorisation.integral_steps()
+        for inside in range(min(epoch.steps, steps - place)):
+            rounding = 0.0 if whole[inside] else ROUNDING_VARIANCE
+            newest = _Step(place + inside, inside, epoch, carried, rounding)
+            yield newest
+        place += epoch.steps
+        if place >= steps:
+            return
+        if plan.mechanism.adds_up:
+            carried += newest.variance(newest.last_row())
+
+
+def _span_variance(plan: Plan, later: _Step, earlier: _Step | None) -> float:
+    """Of the difference of two releases; the earlier one may be before the first."""
+    if earlier is None:
+        return later.carried + later.variance(later.row()) + later.rounding
+    rounding = later.rounding + earlier.rounding
+    if later.epoch_start == earlier.epoch_start:
+        return later.variance(later.span_row(later.place - earlier.place)) + rounding
+    if not plan.mechanism.adds_up:
+        return later.variance(later.row()) + earlier.variance(earlier.row()) + rounding
+    left = earlier.variance(earlier.last_row())
+    between = later.carried - earlier.carried - left
+    since = earlier.variance(earlier.last_row() - earlier.row())
+    return later.variance(later.row()) + between + since + rounding

@@ -11,13 +11,9 @@ from fractions import Fraction
 
 from graphveil.errors import ParameterError
 from graphveil.mechanisms.mechanism import Mechanism, registered
-from graphveil.mechanisms.planning.plan import Plan
+from graphveil.mechanisms.planning.plan import Plan, achieved
 from graphveil.mechanisms.planning.pooling import Contender, Curve, best_pool, best_split
-from graphveil.mechanisms.planning.spans import achieved
 from graphveil.noise.exact_numbers import Exact, exact, exact_delta
-
-GRAIN = 10_000  # relative errors are equalised with shares in units of total / GRAIN
-ROUNDS = 6  # of refining them; the error is nearly proportional to 1/ε, so few are needed
 
 
 def equal_shares(total: Exact, series: int) -> tuple[Fraction, ...]:
@@ -156,33 +152,6 @@ def _weights(
     return [float(positive("weights", weight) / size) for weight, size in pairs]
 
 
-def equal_relative_error(
-    total: Exact, plans: Sequence[Plan], expected: Sequence[int]
-) -> tuple[Fraction, ...]:
-    """Such that all series have the same mean predicted error, relative to their size.
-
-    Args:
-        total: the ε to split.
-        plans: one plan per series; the ε in it plays no part.
-        expected: a public guess of the size of each series' number; never the number itself.
-    """
-    budget, sizes = positive("total", total), sizes_of(expected, plans)
-    shares = list(equal_shares(budget, len(plans)))
-    for _ in range(ROUNDS):
-        errors = [_error(*each) for each in zip(plans, shares, sizes, strict=True)]
-        wanted = [float(share) * error for share, error in zip(shares, errors, strict=True)]
-        renewed = _in_grains([want / sum(wanted) for want in wanted], budget)
-        if renewed == shares:
-            break
-        shares = renewed
-    return checked(shares, budget)
-
-
-def _error(plan: Plan, epsilon: Fraction, size: Fraction) -> float:
-    """The mean predicted standard deviation under another ε, relative to the size."""
-    return at_another_price(plan, epsilon).mean_std / float(size)
-
-
 def at_another_price(plan: Plan, epsilon: Fraction) -> Plan:
     """The same plan for another ε."""
     return Plan.of(plan.mechanism, replace(plan.request, epsilon=epsilon), plan.subject)
@@ -195,13 +164,6 @@ def sizes_of(expected: Sequence[int], plans: Sequence[Plan]) -> list[Fraction]:
     if len(expected) != len(plans):
         raise ParameterError("expected", f"must have one size for each of {len(plans)} plans")
     return [positive("expected", size) for size in expected]
-
-
-def _in_grains(parts: list[float], total: Fraction) -> list[Fraction]:
-    """Parts of 1 in whole grains, at least one each; the largest part takes the remainder."""
-    grains = [max(1, round(part * GRAIN)) for part in parts]
-    grains[grains.index(max(grains))] += GRAIN - sum(grains)
-    return [total * grain / GRAIN for grain in grains]
 
 
 def checked(shares: Sequence[Fraction], total: Fraction) -> tuple[Fraction, ...]:

@@ -1,1 +1,1 @@
-"""File formats: each file or folder has those of one program, and registers them."""
+"""File formats: each file has those of one program, and registers them."""

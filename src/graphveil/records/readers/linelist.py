@@ -11,20 +11,14 @@ from typing import TYPE_CHECKING
 
 from graphveil.errors import InputError, Place
 from graphveil.graph.intake.records import Table
-from graphveil.records.columns import bare
+from graphveil.records.columns import INFECTORS, are_links, bare, requested_names
 from graphveil.records.dates import MISSING_WORDS, undated
+from graphveil.records.delimited import DelimitedTable, unquoted
 from graphveil.records.format import Claim, Claimed, Format, Note, ParsedFile, file_report, register
-from graphveil.records.known_names import INFECTORS, are_links, requested_names
 from graphveil.records.options import ReadingOptions
+from graphveil.records.selection import Selection, dated_by, edge_time_columns, node_time_columns
 from graphveil.records.source_file import SourceFile
-from graphveil.records.tables.delimited import DelimitedTable, unquoted
-from graphveil.records.tables.selection import (
-    Selection,
-    dated_by,
-    edge_time_columns,
-    node_time_columns,
-)
-from graphveil.records.tables.table_file import TableFile, claimed_table, table_file
+from graphveil.records.table_file import TableFile, claimed_table, table_file
 
 if TYPE_CHECKING:
     import polars as pl

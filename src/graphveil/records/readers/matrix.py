@@ -18,16 +18,14 @@ from graphveil.errors import InputError, Place
 from graphveil.graph.intake.records import Table, Violation
 from graphveil.hints import Hint
 from graphveil.records.columns import bare
-from graphveil.records.containers.held_tables import BYTES_A_CELL
 from graphveil.records.dates import MISSING_WORDS, undated
-from graphveil.records.distances import NO_DISTANCE, SHAPE
-from graphveil.records.filters import Kind
+from graphveil.records.delimited import NOTHING_BAD, BadLines, DelimitedTable, with_unread
 from graphveil.records.format import Claim, Claimed, Format, ParsedFile, file_report, register
-from graphveil.records.options import ReadingOptions
+from graphveil.records.held_tables import BYTES_A_CELL
+from graphveil.records.options import NO_DISTANCE, NUMBER, Kind, ReadingOptions
+from graphveil.records.selection import conditions_on
 from graphveil.records.source_file import SourceFile
-from graphveil.records.tables.delimited import NOTHING_BAD, BadLines, DelimitedTable, with_unread
-from graphveil.records.tables.selection import conditions_on
-from graphveil.records.tables.table_file import table_file
+from graphveil.records.table_file import table_file
 
 if TYPE_CHECKING:
     import polars as pl
@@ -153,7 +151,7 @@ def _judged(distances: pl.DataFrame, most: float) -> tuple[NDArray[np.bool_], ND
         texts = column.fill_null("").str.strip_chars()
         said = ~texts.str.to_lowercase().is_in(MISSING_WORDS)
         numbers = texts.cast(pl.Float64, strict=False)
-        odd = said & (~texts.str.contains(SHAPE) | (numbers < 0).fill_null(True))
+        odd = said & (~texts.str.contains(NUMBER) | (numbers < 0).fill_null(True))
         unclear[:, place] = odd.to_numpy()
         near[:, place] = (said & ~odd & (numbers <= most).fill_null(False)).to_numpy()
     return near, unclear

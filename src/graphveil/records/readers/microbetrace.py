@@ -12,32 +12,27 @@ from typing import Any
 
 from graphveil.errors import InputError, Place
 from graphveil.graph.intake.records import Table
-from graphveil.records.columns import bare, names_by_text, unnamed_date
+from graphveil.records.columns import are_links, bare, is_mapped, names_by_text, unnamed_date
 from graphveil.records.dates import look_like_dates, undated
-from graphveil.records.distances import NO_DISTANCE, unsaid
-from graphveil.records.filters import Kind
 from graphveil.records.format import Claim, Claimed, Format, ParsedFile, file_report, register
-from graphveil.records.known_names import are_links, is_mapped
-from graphveil.records.options import ReadingOptions
-from graphveil.records.readers.hivtrace import conditions_of, plain_texts
-from graphveil.records.readers.hivtrace.dates import (
-    date_texts,
-    first_named,
-    named_fields,
-    values_named,
-)
-from graphveil.records.readers.hivtrace.document import (
+from graphveil.records.hivtrace_document import (
     IS_SESSION,
     Section,
+    date_texts,
+    first_named,
     is_text,
+    named_fields,
     read_json,
     require_distinct,
     section,
+    values_named,
     violations_of,
 )
+from graphveil.records.options import NO_DISTANCE, Kind, ReadingOptions, unsaid
+from graphveil.records.readers.hivtrace import conditions_of, plain_texts
+from graphveil.records.selection import Selected, Selection, read_table
 from graphveil.records.source_file import SourceFile
-from graphveil.records.tables.selection import Selected, Selection, read_table
-from graphveil.records.tables.table_file import claimed_table
+from graphveil.records.table_file import claimed_table
 
 _ID = "id"
 _ENDS = (("source", "target"), ("id1", "id2"))

@@ -14,9 +14,9 @@ from graphveil.graph.intake.records import Table
 from graphveil.records.dates import from_seconds, tidied
 from graphveil.records.format import Claim, Claimed, Format, Note, ParsedFile, file_report, register
 from graphveil.records.options import ReadingOptions
+from graphveil.records.selection import conditions_on
 from graphveil.records.source_file import SourceFile
-from graphveil.records.tables.selection import conditions_on
-from graphveil.records.tables.spaced import (
+from graphveil.records.spaced import (
     Spaced,
     comment_notes,
     first_lines,

@@ -58,7 +58,7 @@ class Comparison:
 
     def errors(self, plan: Plan) -> dict[str, float]:
         """The predicted error of a plan under each objective."""
-        from graphveil.mechanisms.planning.spans import achieved
+        from graphveil.mechanisms.planning.plan import achieved
 
         return {str(each): achieved(plan, each) for each in self.objectives}
 
@@ -121,8 +121,7 @@ def compared(
         minimise: which error is to be small; None is the default.
     """
     from graphveil.mechanisms.factorisations.objectives import COMPARED, DEFAULT, objective
-    from graphveil.series.losses import times_beyond
-    from graphveil.series.planner import compare, require_projectable
+    from graphveil.series.planner import compare, require_projectable, times_beyond
 
     window = statistic.counted_for
     if horizon is not None and window is not None and window > horizon:

@@ -128,7 +128,7 @@ class Outlook:
 
         A study that refuses to go on where its promise is broken has none.
         """
-        from graphveil.series.losses import times_beyond
+        from graphveil.series.planner import times_beyond
 
         bound = self.promise.degree_bound
         return {} if bound.checked else times_beyond(self.plan, self.series.counted(), bound)

@@ -300,7 +300,7 @@ def possible(curve: Curve, at: Fraction) -> Curve | None:
 
 def pool_curve(promise: Promise, series: SeriesPromise, first_step: int = 0) -> Curve:
     """The predicted error that a series keeps small, for shares of the study's pool."""
-    from graphveil.mechanisms.planning.spans import achieved
+    from graphveil.mechanisms.planning.plan import achieved
     from graphveil.study.lifecycle.opening import series_plan
 
     def error(share: Fraction) -> float:
@@ -311,7 +311,7 @@ def pool_curve(promise: Promise, series: SeriesPromise, first_step: int = 0) -> 
 
 def error_curve(promise: Promise, series: SeriesPromise, first_step: int = 0) -> Curve:
     """The predicted error that a series keeps small, for other shares than it has."""
-    from graphveil.mechanisms.planning.spans import achieved
+    from graphveil.mechanisms.planning.plan import achieved
     from graphveil.study.lifecycle.opening import series_plan
 
     def error(epsilon: Fraction) -> float:
@@ -323,8 +323,7 @@ def error_curve(promise: Promise, series: SeriesPromise, first_step: int = 0) ->
 
 def other_shares(plan: Plan) -> Curve:
     """The errors of a series in a pool for other shares of it."""
-    from graphveil.mechanisms.planning.plan import Plan
-    from graphveil.mechanisms.planning.spans import achieved
+    from graphveil.mechanisms.planning.plan import Plan, achieved
 
     def error(share: Fraction) -> float:
         return achieved(Plan.of(plan.mechanism, replace(plan.request, pool_share=share)))

@@ -82,7 +82,7 @@ def _beginning(
     file: SourceFile, recognised: ExplainedFile, options: ReadingOptions
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...], tuple[str, ...]]:
     """Columns, first rows, and columns that look like dates; nothing if it is no table."""
-    from graphveil.records.tables.table_file import table_file
+    from graphveil.records.table_file import table_file
 
     try:
         if recognised.format == "hivtrace":
@@ -99,8 +99,8 @@ def _beginning(
 def _first_rows(table: Any, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
     import polars as pl
 
-    from graphveil.records.tables.delimited import DelimitedTable
-    from graphveil.records.tables.table_file import HeldTable
+    from graphveil.records.delimited import DelimitedTable
+    from graphveil.records.table_file import HeldTable
 
     if isinstance(table, DelimitedTable):
         places = [table.names.index(name) for name in names]
@@ -129,8 +129,8 @@ def _people_of_hivtrace(
     file: SourceFile, options: ReadingOptions
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...], tuple[str, ...]]:
     """The people of an HIV-TRACE network, with the fields that may be dates."""
+    from graphveil.records.hivtrace_document import date_like, values_named
     from graphveil.records.readers.hivtrace import people_in
-    from graphveil.records.readers.hivtrace.dates import date_like, values_named
 
     sections, network = people_in(file, options)
     dates = date_like(sections, network)
@@ -339,8 +339,8 @@ def _without(name: str, refused: InputError) -> str:
 
 
 def _with_columns(found: ExplainedFile, file: SourceFile) -> ExplainedFile:
-    from graphveil.records.distances import distance_columns
-    from graphveil.records.tables.table_file import table_file
+    from graphveil.records.options import distance_columns
+    from graphveil.records.table_file import table_file
 
     table = table_file(file)
     names = [name for name in table.names if name.strip()]

@@ -15,9 +15,7 @@ from graphveil.errors import ParameterError
 from graphveil.hints import Hint
 from graphveil.records import ReadFiles, ReadingOptions
 from graphveil.records.columns import plain
-from graphveil.records.distances import Threshold
-from graphveil.records.filters import Filter
-from graphveil.records.options import Undated
+from graphveil.records.options import Filter, Threshold, Undated
 
 if TYPE_CHECKING:
     pass

@@ -18,8 +18,7 @@ from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.exact_numbers import as_text
 from graphveil.noise.release_noise import measurement
 from graphveil.series import state as states
-from graphveil.series.losses import losses_beyond, rhos_beyond
-from graphveil.series.planner import plan
+from graphveil.series.planner import losses_beyond, plan, rhos_beyond
 from graphveil.statistics import statistic as statistics
 from graphveil.statistics.sensitivity import PROOFS
 from graphveil.statistics.statistic import STEPS, registered

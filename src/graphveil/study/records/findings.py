@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from graphveil.backends import Engine
     from graphveil.graph.degrees import FinalDegrees
     from graphveil.graph.groups import Unlisted
-    from graphveil.graph.intake.filtering import LeftOut
+    from graphveil.graph.intake.appending import LeftOut
     from graphveil.graph.intake.records import Records
     from graphveil.graph.sequence import GraphSequence
     from graphveil.study.promise import Promise

@@ -16,8 +16,7 @@ from graphveil.graph.intake.rules import RecordRules, Undated
 
 if TYPE_CHECKING:
     from graphveil.graph.promises import Bound
-    from graphveil.series.counting import SeriesCounts
-    from graphveil.series.terms import SeriesTerms
+    from graphveil.series.counting import SeriesCounts, SeriesTerms
     from graphveil.study.ledger import Ledger
     from graphveil.study.promise import Promise
     from graphveil.study.records.findings import Findings

@@ -17,7 +17,7 @@ from graphveil.backends.spark.graph import Workspace
 from graphveil.backends.spark.intake.tables import SparkTable
 from graphveil.backends.spark.jobs import failing_as_ours
 from graphveil.errors import Place, RecordError
-from graphveil.graph.intake.filtering import LeftOut
+from graphveil.graph.intake.appending import LeftOut
 from graphveil.graph.intake.records import Table
 
 if TYPE_CHECKING:

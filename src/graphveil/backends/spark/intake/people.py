@@ -20,8 +20,8 @@ from graphveil.backends.spark.intake.label_index import LabelIndex
 from graphveil.backends.spark.intake.resolving import Reading
 from graphveil.backends.spark.jobs import as_arrow
 from graphveil.errors import PastStepError
+from graphveil.graph.intake.appending import Filtered, filtered
 from graphveil.graph.intake.arrivals import Arrivals, Present, arrivals, known_nodes, redated_nodes
-from graphveil.graph.intake.filtering import Filtered, filtered
 from graphveil.graph.intake.records import IntakeReport, Records, Table
 from graphveil.graph.intake.resolving import (
     NO_TIME,

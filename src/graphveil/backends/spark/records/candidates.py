@@ -30,7 +30,7 @@ from graphveil.backends.spark.jobs import SparkCluster, failing_as_ours, mapped
 from graphveil.backends.spark.records import batches
 from graphveil.backends.spark.records.batches import Form, Order, Target
 from graphveil.backends.spark.records.files import require_unchanged
-from graphveil.graph.intake.filtering import LeftOut, listed
+from graphveil.graph.intake.appending import LeftOut, listed
 from graphveil.graph.intake.records import IntakeReport
 from graphveil.study.records.findings import (
     Findings,

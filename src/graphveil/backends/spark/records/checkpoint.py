@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from graphveil.backends.backend import Answer, ExactCounts, Extent
-from graphveil.backends.local.checkpoint import packed_tally, same_tally, unpacked_tally
+from graphveil.backends.local.counters import packed_tally, same_tally, unpacked_tally
 from graphveil.backends.spark.graph import NodePart, Part, SparkGraph, Workspace
 from graphveil.backends.spark.jobs import Cluster
 from graphveil.backends.spark.records.files import file_sum, write_new
@@ -39,7 +39,7 @@ from graphveil.study.storage.folder import Folder, make_private_folder
 from graphveil.study.storage.series_state import UNREADABLE
 
 if TYPE_CHECKING:
-    from graphveil.series.terms import SeriesTerms
+    from graphveil.series.counting import SeriesTerms
     from graphveil.statistics.tallies import Tally
 
 

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from graphveil.graph.promises import Bound
     from graphveil.graph.sequence import GraphSequence
     from graphveil.records import ReadFiles, ReadingOptions
-    from graphveil.series.terms import SeriesTerms
+    from graphveil.series.counting import SeriesTerms
     from graphveil.study.promise import Promise
 
 

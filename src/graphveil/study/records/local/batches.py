@@ -11,14 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.graph.groups import Groups
-from graphveil.graph.intake.appending import Intake, append
+from graphveil.graph.intake.appending import Intake, LeftOut, append, filtered, listed
 from graphveil.graph.intake.arrivals import (
     Present,
     known_nodes,
     redated_nodes,
     steps_of_labels,
 )
-from graphveil.graph.intake.filtering import LeftOut, filtered, listed
 from graphveil.graph.intake.identity import IdIndex, look_alikes, shortest_form
 from graphveil.graph.intake.links import UNKNOWN_END, already_linked
 from graphveil.graph.intake.records import AWAITED, Table
@@ -32,7 +31,7 @@ from graphveil.graph.intake.resolving import (
     until_end,
 )
 from graphveil.graph.sequence import GraphSequence
-from graphveil.records.tables.table_file import joined
+from graphveil.records.table_file import joined
 from graphveil.study.ledger import BatchEntry, StoredTable
 from graphveil.study.records.findings import (
     Findings,

@@ -39,7 +39,7 @@ from graphveil.study.storage.series_state import UNREADABLE
 
 if TYPE_CHECKING:
     from graphveil.backends.backend import CheckpointFormat
-    from graphveil.series.terms import SeriesTerms
+    from graphveil.series.counting import SeriesTerms
 
 
 # The cached graph: its columns in an arena, everything small in a file beside it.

@@ -1,1 +1,0 @@
-"""Candidates: everything that publishes a subject in an experiment, the paper's and ours."""

@@ -1,0 +1,1 @@
+"""Experiments: the paper's protocol and its candidates, ours beside them, and what results say."""

@@ -1,1 +1,0 @@
-"""What results say: claims, figures, tables and pages."""

@@ -1,1 +1,0 @@
-"""The paper's two synthetic models, and the kernels that draw them."""

@@ -1,1 +1,0 @@
-"""Containers: what holds tables and is no plain file: workbooks, databases, R's data."""

@@ -122,7 +122,7 @@ def damaged_data(kind: str, place: Path, numbers: range) -> Counter[int]:
 @pytest.fixture(autouse=True)
 def quick_models(monkeypatch: pytest.MonkeyPatch) -> None:
     """`datasets` also draws two models each time, which says nothing here."""
-    monkeypatch.setattr("graphveil.cli.commands.datasets.DRAWN", ())
+    monkeypatch.setattr("graphveil.cli.commands.experiments.DRAWN", ())
 
 
 @pytest.mark.parametrize("kind", DATA)

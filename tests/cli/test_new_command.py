@@ -14,6 +14,7 @@ from commands import graphveil
 from graphveil.steward.planning.requests import series_data
 from steward import PROMISE, SERIES, contents, drafted, run
 
+
 def study_of(root: Path) -> dict[str, Any]:
     return tomllib.loads((root / "public" / "study.toml").read_text())
 

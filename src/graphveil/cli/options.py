@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphveil.cli.verb import Verb
+from graphveil.cli.output import Verb
 from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:

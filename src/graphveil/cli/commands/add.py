@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from graphveil.cli.hints import HINTS
+from graphveil.cli.ending import HINTS
 from graphveil.cli.options import (
     HERE,
     Conf,

@@ -213,7 +213,7 @@ def new(
     promised = (degree, inward, outward, oriented or None, hubs, if_broken, bound_reason)
     if no_bound:
         promised_nothing(*promised)
-    given = {
+    given: dict[str, Any] = {
         "title": title, "population": population, "publisher": publisher,
         "bound": degree, "in-bound": inward, "out-bound": outward, "bound-reason": bound_reason,
         "every": every, "first": first, "last": last, "cuts": cuts, "end": end,

@@ -23,7 +23,7 @@ from damage import damaged_bytes, forged
 from experiment_data import write_pair
 from fault_runs import let_memory_move
 from format_examples import HIVTRACE
-from graphveil.study.custody.machine import VARIABLE
+from graphveil.study.machine import VARIABLE
 from steward import opened, people, run
 
 REFUSALS = {2, 3, 4, 5, 7, 8, 9, 10, 11}

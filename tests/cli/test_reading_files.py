@@ -13,7 +13,7 @@ from graphveil.records import ReadingOptions
 from graphveil.records.format import registered
 from graphveil.steward.records.adding import add
 from graphveil.study import StoredStudy
-from graphveil.study.records.record_store import AddOptions
+from graphveil.study.backends import AddOptions
 from steward import run, run_json
 from studies import promise
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from graphveil.statistics.change import sensitivity_under
-from graphveil.study.lifecycle.opening import series_plan
+from graphveil.study.opening import series_plan
 from graphveil.study.promise import Promise
 from graphveil.study.public.chain import PublicRow, as_text
 

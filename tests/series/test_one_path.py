@@ -34,7 +34,7 @@ from graphveil.study import StoredStudy
 from graphveil.study.promise import Promise
 from graphveil.study.promise_entries import SeriesPromise
 from graphveil.study.public.facts import DIGITS, ReleaseMade
-from graphveil.study.records.local.backend import LocalBackend
+from graphveil.study.records.local import LocalBackend
 from small_sequences import growths
 from studies import people, promise
 

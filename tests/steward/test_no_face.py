@@ -15,7 +15,7 @@ from graphveil.steward.publishing import PublishRequest
 from graphveil.steward.records import adding
 from graphveil.steward.reporting import published
 from graphveil.steward.status import status
-from graphveil.study.records.record_store import AddOptions
+from graphveil.study.backends import AddOptions
 from steward import people
 from study_requests import REQUEST
 

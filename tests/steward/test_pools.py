@@ -17,7 +17,7 @@ from graphveil.steward.planning.drafting import calendar
 from graphveil.steward.planning.requests import SeriesRequest, StudyRequest
 from graphveil.steward.status import BudgetStatus
 from graphveil.study import Promise
-from graphveil.study.lifecycle.opening import require_affordable, series_plan
+from graphveil.study.opening import require_affordable, series_plan
 from study_requests import REQUEST
 
 SIZES = {"nodes": 700, "edges": 1200, "triangles": 900, "components": 300, "degree-ccdf": 400}

@@ -18,9 +18,9 @@ from graphveil.steward.publishing import Progress, PublishRequest, Stage
 from graphveil.steward.records import adding
 from graphveil.steward.reporting import published, report
 from graphveil.steward.status import status
+from graphveil.study.backends import AddOptions
 from graphveil.study.ledger import Ledger
 from graphveil.study.public.public_part import PublicPart
-from graphveil.study.records.record_store import AddOptions
 from graphveil.study.storage.reading import Reading
 from steward import contents, opened, people
 from study_requests import EDGES, REQUEST

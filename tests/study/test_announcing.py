@@ -13,8 +13,8 @@ from graphveil.errors import IntegrityError, StudyError
 from graphveil.records import from_rows
 from graphveil.study import SeriesPromise, StoredStudy
 from graphveil.study.committed import Announced, Committed
-from graphveil.study.custody.machine import Machine
 from graphveil.study.ledger import Ledger
+from graphveil.study.machine import Machine
 from graphveil.study.public import public_part
 from graphveil.study.public.public_part import (
     PublicPart,

@@ -17,11 +17,11 @@ from graphveil.mechanisms.planning.plan import Plan
 from graphveil.records import from_rows
 from graphveil.report.artefacts import artefacts
 from graphveil.study import Promise, StoredStudy
-from graphveil.study.custody.machine import Machine
-from graphveil.study.custody.witness import WitnessVerdict
-from graphveil.study.lifecycle.extension import Further
+from graphveil.study.extension import Further
+from graphveil.study.machine import Machine
 from graphveil.study.public.public_part import PublicPart
 from graphveil.study.verification import verify
+from graphveil.study.witness import WitnessVerdict
 from studies import people, promise, released
 
 LATER = from_rows([("Q1", 2005), ("Q2", 2007)], [("Q1", "P1"), ("Q2", "Q1")])

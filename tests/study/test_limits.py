@@ -10,8 +10,7 @@ import pytest
 from commands import graphveil
 from graphveil.errors import StudyError
 from graphveil.report.artefacts import file_name
-from graphveil.study import StoredStudy
-from graphveil.study.lifecycle import opening
+from graphveil.study import StoredStudy, opening
 from graphveil.study.promise import LONGEST_NAME
 from graphveil.study.public.public_part import PublicPart
 from steward import PROMISE, contents, opened

@@ -18,10 +18,9 @@ from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace
 from graphveil.series.losses import losses_beyond
 from graphveil.series.planner import plan
 from graphveil.statistics.sensitivity import PROOFS
-from graphveil.study import Promise, SeriesPromise
+from graphveil.study import Promise, SeriesPromise, opening
 from graphveil.study.ledger import Ledger
-from graphveil.study.lifecycle import opening
-from graphveil.study.lifecycle.opening import (
+from graphveil.study.opening import (
     noise_facts,
     open_series,
     open_study,
@@ -41,7 +40,7 @@ from graphveil.study.public.facts import (
     StudyOpened,
 )
 from graphveil.study.storage.reading import StoredSeries
-from graphveil.study.storage.transaction import Transaction
+from graphveil.study.storage.sql import Transaction
 from studies import YEARS, promise
 
 EDGES = {"name": "edges", "statistic": "edges", "epsilon": "1/4"}

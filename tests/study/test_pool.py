@@ -17,9 +17,9 @@ from graphveil.report.card import card
 from graphveil.report.losses import exposures
 from graphveil.steward.verifying import verify
 from graphveil.study import Promise, StoredStudy
-from graphveil.study.custody.machine import Machine
-from graphveil.study.lifecycle.extension import Further
-from graphveil.study.lifecycle.opening import require_affordable, series_plan
+from graphveil.study.extension import Further
+from graphveil.study.machine import Machine
+from graphveil.study.opening import require_affordable, series_plan
 from graphveil.study.promise_entries import SeriesPromise
 from graphveil.study.public.announced_plans import require_enough_noise
 from graphveil.study.public.facts import Announcement

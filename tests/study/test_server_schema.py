@@ -12,7 +12,7 @@ import sqlalchemy as sa
 from graphveil.errors import IntegrityError
 from graphveil.study import StoredStudy
 from graphveil.study.storage.agreement import require_sound
-from graphveil.study.storage.transaction import TABLES
+from graphveil.study.storage.sql import TABLES
 from graphveil.study.verification import verify
 from studies import opened
 from study_databases import new_database

@@ -35,10 +35,10 @@ from graphveil.report.page import RehearsedPage, page
 from graphveil.report.page_tables import PageTable
 from graphveil.statistics.breakdown import cell_words
 from graphveil.study import Promise, SeriesPromise, StoredStudy
-from graphveil.study.custody.machine import Machine
+from graphveil.study.backends import AddOptions
+from graphveil.study.machine import Machine
 from graphveil.study.promise import LONGEST_LINE
 from graphveil.study.public.public_part import PublicPart
-from graphveil.study.records.record_store import AddOptions
 
 if TYPE_CHECKING:
     from graphveil.study.public.history import PublishedSeries

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 from graphveil.noise.exact_numbers import Exact, as_text
 from graphveil.steward.status import BudgetStatus
-from graphveil.study.lifecycle.prices import NO_PRICES, exact_prices
+from graphveil.study.committed import NO_PRICES, exact_prices
 
 if TYPE_CHECKING:
-    from graphveil.study.custody.witness import WitnessVerdict
-    from graphveil.study.lifecycle.adoption import Renewal
+    from graphveil.study.adoption import Renewal
+    from graphveil.study.witness import WitnessVerdict
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def adoption(
     """
     from graphveil.steward.reporting import write_report
     from graphveil.study import StoredStudy
-    from graphveil.study.lifecycle.adoption import pool_again
+    from graphveil.study.adoption import pool_again
 
     study, exact = StoredStudy.at(folder), exact_prices(prices)
     renewed = study.renewals(exact) if reason is None else study.adopt(reason, exact)
@@ -117,7 +117,7 @@ def hand_over(folder: Path, code: str) -> None:
 
 def machine_code() -> str:
     """The code of this machine, to which studies can be handed over."""
-    from graphveil.study.custody.machine import Machine
+    from graphveil.study.machine import Machine
 
     return Machine.here().code()
 
@@ -150,8 +150,7 @@ class Safekeeping:
 
 def safekeeping(folder: Path) -> Safekeeping:
     """How safe the study in a folder is; changes nothing in it."""
-    from graphveil.study import StoredStudy
-    from graphveil.study.custody import machine
+    from graphveil.study import StoredStudy, machine
 
     study = StoredStudy.at(folder)
     place, rows = folder.resolve(), [row.hash for row in study.ledger().rows]
@@ -167,7 +166,7 @@ def shared_backup(folder: Path) -> str | None:
     A study on a server is not restored with the home directory, and knows its place by itself.
     """
     from graphveil.study import StoredStudy
-    from graphveil.study.custody.machine import VARIABLE
+    from graphveil.study.machine import VARIABLE
 
     study = StoredStudy.at(folder)
     common = study.machine.backed_up_with(study.folder.root)
@@ -184,8 +183,7 @@ def shared_backup(folder: Path) -> str | None:
 
 def note_backup(folder: Path) -> None:
     """Keep in mind that all there is now was backed up; the keeper says so, nobody checks."""
-    from graphveil.study import StoredStudy
-    from graphveil.study.custody import machine
+    from graphveil.study import StoredStudy, machine
 
     study = StoredStudy.at(folder)
     rows = study.ledger().rows

@@ -35,8 +35,8 @@ def known_studies(beside: Path | None = None) -> tuple[KnownStudy, ...]:
     Args:
         beside: a folder whose studies are taken up, too.
     """
-    from graphveil.study.custody import machine
-    from graphveil.study.custody.machine import Machine
+    from graphveil.study import machine
+    from graphveil.study.machine import Machine
 
     here = Machine.here()
     listed = {each.folder for each in machine.known(here)}
@@ -49,9 +49,8 @@ def known_studies(beside: Path | None = None) -> tuple[KnownStudy, ...]:
 
 def opened(folder: Path) -> KnownStudy:
     """The study in a folder, which is remembered; refuses a folder that holds none."""
-    from graphveil.study import StoredStudy
-    from graphveil.study.custody import machine
-    from graphveil.study.custody.machine import Machine
+    from graphveil.study import StoredStudy, machine
+    from graphveil.study.machine import Machine
 
     StoredStudy.at(folder)  # refuses
     known = machine.remember(Machine.here(), folder)
@@ -60,8 +59,8 @@ def opened(folder: Path) -> KnownStudy:
 
 def known_study(key: str) -> KnownStudy:
     """The study that has a key."""
-    from graphveil.study.custody import machine
-    from graphveil.study.custody.machine import Machine
+    from graphveil.study import machine
+    from graphveil.study.machine import Machine
 
     for each in machine.known(Machine.here()):
         if each.key == key and each.is_there:
@@ -71,8 +70,8 @@ def known_study(key: str) -> KnownStudy:
 
 def forget(key: str) -> None:
     """Leave a study out of the list; it stays as it is."""
-    from graphveil.study.custody import machine
-    from graphveil.study.custody.machine import Machine
+    from graphveil.study import machine
+    from graphveil.study.machine import Machine
 
     machine.forget(Machine.here(), key)
 

@@ -20,12 +20,12 @@ from graphveil.steward.planning.outlook import Outlook
 from graphveil.steward.planning.sharing import require_purpose
 from graphveil.steward.reporting import write_report
 from graphveil.steward.status import BudgetStatus, SeriesList
-from graphveil.study.lifecycle.prices import NO_PRICES, exact_prices
+from graphveil.study.committed import NO_PRICES, exact_prices
 
 if TYPE_CHECKING:
     from graphveil.steward.planning.requests import SeriesRequest
+    from graphveil.study.extension import Extension, Longer
     from graphveil.study.ledger import Ledger
-    from graphveil.study.lifecycle.extension import Extension, Longer
     from graphveil.study.promise_entries import RatioPromise
 
 
@@ -86,7 +86,7 @@ def open_series(
 
 def _outlook(ledger: Ledger, request: SeriesRequest) -> Outlook:
     """The series as it would be opened now."""
-    from graphveil.study.lifecycle.opening import with_series
+    from graphveil.study.opening import with_series
 
     if not ledger.is_open:
         raise StudyError(
@@ -223,7 +223,7 @@ def extend(
     """
     from graphveil.steward.reporting import write_report
     from graphveil.study import StoredStudy
-    from graphveil.study.lifecycle.extension import Further
+    from graphveil.study.extension import Further
 
     study, further, exact = StoredStudy.at(folder), Further(last, steps), exact_prices(prices)
     if dry_run:

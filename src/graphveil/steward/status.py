@@ -17,8 +17,8 @@ from graphveil.steward.reporting import report_is_current
 if TYPE_CHECKING:
     from graphveil.study import Promise, StoredStudy
     from graphveil.study.committed import Committed
-    from graphveil.study.custody.witness import WitnessVerdict
     from graphveil.study.ledger import Ledger
+    from graphveil.study.witness import WitnessVerdict
 
 
 @dataclass(frozen=True)

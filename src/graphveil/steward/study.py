@@ -307,7 +307,7 @@ class Study:
             <Records stored as batch 2. What was found is private: print it to see it.>
         """
         from graphveil.steward.records import adding
-        from graphveil.study.records.record_store import AddOptions
+        from graphveil.study.backends import AddOptions
 
         names = inputs.Names(id, source, target, time, edge_time, groups)
         how = AddOptions(complete, strict, yes, ignore_after_end, undated, dry_run)

@@ -23,6 +23,7 @@ from graphveil.series.postprocessing import Processing
 from graphveil.series.release import MadeRelease, Release, has_same_past, make_release
 from graphveil.series.state import SeriesState
 from graphveil.series.terms import SeriesTerms
+from graphveil.study.backends import PreparedSteps, Stored
 from graphveil.study.ledger import Ledger, LedgerRow
 from graphveil.study.public.chain import canonical, digest
 from graphveil.study.public.facts import (
@@ -34,10 +35,8 @@ from graphveil.study.public.facts import (
     StepSealed,
 )
 from graphveil.study.public.history import PublishedSeries
-from graphveil.study.records.record_store import PreparedSteps, Stored
-from graphveil.study.storage.reading import StoredSeries
-from graphveil.study.storage.series_state import plan_of, state_of
-from graphveil.study.storage.transaction import Transaction
+from graphveil.study.storage.reading import StoredSeries, plan_of, state_of
+from graphveil.study.storage.sql import Transaction
 
 if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar

@@ -22,7 +22,7 @@ from graphveil.noise.exact_numbers import as_text
 from graphveil.series.counting import ThresholdCounts, difference_at
 from graphveil.series.following import Trail
 from graphveil.study import publishing
-from graphveil.study.custody.witness import WitnessVerdict
+from graphveil.study.backends import CacheCheck, Recounted
 from graphveil.study.ledger import Ledger, LedgerRow
 from graphveil.study.promise import Promise
 from graphveil.study.public import chain
@@ -37,13 +37,12 @@ from graphveil.study.public.public_part import (
     require_agreeing_file,
     require_newest,
 )
-from graphveil.study.records.private_tables import checked
-from graphveil.study.records.record_store import CacheCheck, Recounted
+from graphveil.study.records.segments import checked
 from graphveil.study.storage import agreement
 from graphveil.study.storage.agreement import Releases, require_sound
-from graphveil.study.storage.reading import StoredSeries
-from graphveil.study.storage.series_state import state_of
+from graphveil.study.storage.reading import StoredSeries, state_of
 from graphveil.study.stored_study import StoredStudy
+from graphveil.study.witness import WitnessVerdict
 
 if TYPE_CHECKING:
     from graphveil.series.state import SeriesState

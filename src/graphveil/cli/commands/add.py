@@ -119,7 +119,7 @@ def add(
     def added(agreed: bool) -> Addition:
         from graphveil.startup import load_kernels_without_blas
         from graphveil.steward.records import adding
-        from graphveil.study.records.record_store import AddOptions
+        from graphveil.study.backends import AddOptions
 
         with working("Reading and checking …"):
             load_kernels_without_blas()

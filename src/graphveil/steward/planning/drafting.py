@@ -113,7 +113,7 @@ def from_study_file(given: Path | bytes) -> Draft:
     """
     from graphveil.steward.planning.outlook import outlooks
     from graphveil.study import Promise
-    from graphveil.study.lifecycle.opening import require_affordable, require_draft
+    from graphveil.study.opening import require_affordable, require_draft
     from graphveil.study.public.public_part import text_in, text_of
 
     source = "study.toml" if isinstance(given, bytes) else given.name
@@ -254,7 +254,7 @@ def settled(promise: Promise) -> Promise:
 def settled_series(promise: Promise, series: SeriesPromise, first_step: int) -> SeriesPromise:
     """One series with its mechanism named, as of the step at which it begins."""
     from graphveil.noise.exact_numbers import as_text
-    from graphveil.study.lifecycle.opening import series_plan
+    from graphveil.study.opening import series_plan
 
     chosen = series_plan(promise, series, first_step)
     risk = chosen.request.delta

@@ -40,7 +40,7 @@ class Outlook:
     @cached_property
     def plan(self) -> Plan:
         """With the mechanism that the study names; of an open series, as it goes on."""
-        from graphveil.study.lifecycle.opening import series_plan
+        from graphveil.study.opening import series_plan
 
         return self.kept or series_plan(self.promise, self.series, self.first_step)
 
@@ -72,7 +72,7 @@ class Outlook:
     @cached_property
     def narrower(self) -> tuple[str, Plan] | None:
         """Parameters with which it would have fewer numbers, and the plan for these; if any."""
-        from graphveil.study.lifecycle.opening import series_plan
+        from graphveil.study.opening import series_plan
 
         bound = self.series.threshold() or self.promise.degree_bound.counted
         fewer = self.series.counted().narrower(bound) if self.kept is None else None
@@ -222,7 +222,7 @@ def plain_times(times: Mapping[int, Fraction]) -> dict[str, float]:
 def study_outlook(folder: Path) -> StudyOutlook:
     """What the study in a folder will publish, and how noisy; reads no records."""
     from graphveil.study import StoredStudy
-    from graphveil.study.storage.series_state import plan_of
+    from graphveil.study.storage.reading import plan_of
 
     study = StoredStudy.at(folder)
     committed = study.committed()

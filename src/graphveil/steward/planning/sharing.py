@@ -301,7 +301,7 @@ def possible(curve: Curve, at: Fraction) -> Curve | None:
 def pool_curve(promise: Promise, series: SeriesPromise, first_step: int = 0) -> Curve:
     """The predicted error that a series keeps small, for shares of the study's pool."""
     from graphveil.mechanisms.planning.spans import achieved
-    from graphveil.study.lifecycle.opening import series_plan
+    from graphveil.study.opening import series_plan
 
     def error(share: Fraction) -> float:
         return achieved(series_plan(promise, series.pooled(share), first_step))
@@ -312,7 +312,7 @@ def pool_curve(promise: Promise, series: SeriesPromise, first_step: int = 0) -> 
 def error_curve(promise: Promise, series: SeriesPromise, first_step: int = 0) -> Curve:
     """The predicted error that a series keeps small, for other shares than it has."""
     from graphveil.mechanisms.planning.spans import achieved
-    from graphveil.study.lifecycle.opening import series_plan
+    from graphveil.study.opening import series_plan
 
     def error(epsilon: Fraction) -> float:
         at_this_price = series.costing(epsilon, series.horizon)

@@ -16,9 +16,8 @@ from graphveil.graph.intake.resolving import NO_TIME
 from graphveil.hints import Hint
 from graphveil.records import ReadingOptions
 from graphveil.records.format import ParseReport
-from graphveil.study.backends import HERE, BackendChoice
+from graphveil.study.backends import AS_USUAL, HERE, AddOptions, BackendChoice
 from graphveil.study.records.findings import PRIVATE
-from graphveil.study.records.record_store import AS_USUAL, AddOptions
 
 if TYPE_CHECKING:
     import polars as pl

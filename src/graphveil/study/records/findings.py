@@ -29,8 +29,8 @@ if TYPE_CHECKING:
     from graphveil.graph.intake.filtering import LeftOut
     from graphveil.graph.intake.records import Records
     from graphveil.graph.sequence import GraphSequence
+    from graphveil.study.backends import Stored
     from graphveil.study.promise import Promise
-    from graphveil.study.records.record_store import Stored
 
 PRIVATE = "PRIVATE: true counts and rows of your records. For the data holder only."
 _SHOWN = 5  # rows that a line names

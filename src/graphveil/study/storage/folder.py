@@ -1,20 +1,25 @@
-"""The folder of a study: what may leave the building, and what may not."""
+"""The folder of a study: what may leave the building, what may not, and who holds it."""
 
 from __future__ import annotations
 
+import json
+import logging
 import os
+import socket
+import sys
+import time
 import tomllib
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphveil.errors import StorageError, StudyError
 from graphveil.hints import Hint
-from graphveil.posix import has_modes, sync_folder
-from graphveil.study.storage import locks
+from graphveil.posix import NO_FOLLOW, has_modes, sync_folder
 from graphveil.whole_files import clear_leftovers, write_bytes
 
 if TYPE_CHECKING:
@@ -197,11 +202,11 @@ def locked(path: Path) -> Iterator[None]:
 
     lock, note = FileLock(path, mode=OWNER_ONLY_FILE), path.with_name("lock-holder")
     try:
-        locks.wait_for(partial(_taken, lock), partial(locks.noted_holder, note))
+        wait_for(partial(_taken, lock), partial(noted_holder, note))
     except OSError as error:
         raise StorageError(f"the study cannot be locked: {error.strerror}.") from error
     try:
-        with locks.noted(note):
+        with noted(note):
             yield
     finally:
         lock.release()
@@ -271,3 +276,77 @@ def write_notes(folder: Folder, url: str | None) -> None:
 def write_private(path: Path, content: bytes) -> None:
     """Write a file that only its owner may read."""
     write_bytes(path, content, mode=OWNER_ONLY_FILE)
+
+
+PATIENCE = 120.0  # seconds to wait for another process
+TELL_AFTER = 2.0
+PAUSE = 0.05
+SOMEBODY = "another process"
+_LOG = logging.getLogger(__name__)
+_NOTE = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | NO_FOLLOW
+
+
+@dataclass(frozen=True)
+class LockHolder:
+    """A process that holds a lock."""
+
+    pid: int
+    host: str
+    command: str
+    since: str
+
+    @classmethod
+    def here(cls) -> LockHolder:
+        """This process, from now on."""
+        since = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+        return cls(os.getpid(), socket.gethostname(), running_command(), since)
+
+    def __str__(self) -> str:
+        return f"process {self.pid} on {self.host} ({self.command}, since {self.since})"
+
+
+def running_command() -> str:
+    """What this process was started as: a program and its command, but no file names."""
+    program = Path(sys.argv[0]).name if sys.argv and sys.argv[0] else "python"
+    return " ".join([program, *sys.argv[1:2]]) if program == "graphveil" else program
+
+
+def wait_for(attempt: Callable[[], bool], holder: Callable[[], str]) -> None:
+    """Try until it succeeds; log after two seconds who holds the lock, and finally give up.
+
+    Args:
+        attempt: takes the lock, or says that it is held.
+        holder: who holds it, in words.
+    """
+    began, announced = time.monotonic(), False
+    while not attempt():
+        waited = time.monotonic() - began
+        if waited >= PATIENCE:
+            raise StorageError(
+                f"the study is still held by {holder()}, after {PATIENCE:.0f} seconds. Nothing "
+                "was changed; run the command again when that is done."
+            )
+        if waited >= TELL_AFTER and not announced:
+            announced = True
+            _LOG.warning("graphveil: waiting for %s, which holds the study …", holder())
+        time.sleep(PAUSE)
+
+
+@contextmanager
+def noted(place: Path) -> Iterator[None]:
+    """Leave a note for waiting processes, as long as the lock is held."""
+    with suppress(OSError), os.fdopen(os.open(place, _NOTE, 0o600), "w") as note:
+        json.dump(asdict(LockHolder.here()), note)
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            place.unlink(missing_ok=True)
+
+
+def noted_holder(place: Path) -> str:
+    """Who left a note, in words; somebody, if there is none that can be read."""
+    try:
+        return str(LockHolder(**json.loads(place.read_text(encoding="utf-8"))))
+    except (OSError, ValueError, TypeError, RecursionError):
+        return SOMEBODY

@@ -6,20 +6,31 @@ on a server, does so through SQLAlchemy, which takes longer to import than a loo
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
-from graphveil.errors import IntegrityError
+from graphveil.errors import IntegrityError, ParameterError, require_known_format
 from graphveil.study.ledger import Ledger, LedgerRow, require_chain
 from graphveil.study.public.facts import Event
+
+if TYPE_CHECKING:
+    from graphveil.mechanisms.planning.plan import Plan
+    from graphveil.series.state import SeriesState
 
 VERSION = 2  # of the tables
 WITNESSED = 2  # the version since which machines and databases bear witness
 _ROW = "SELECT number, at, event, public, private, salt, hash FROM ledger"
 KEPT = "kept by "  # before the name of an engine, in the table `about`
 _NEWEST = "ORDER BY number DESC LIMIT 1"
+# Whatever plain data of another form can lead to.
+UNREADABLE = (
+    ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError,
+    ParameterError,
+)  # fmt: skip
+Read = TypeVar("Read")
 
 
 @dataclass(frozen=True)
@@ -187,3 +198,39 @@ def _version(stored: object) -> int:
         "the ledger database does not say which version it has. Restore the newest backup of the "
         "private folder."
     )
+
+
+def plan_of(name: str, stored: StoredSeries) -> Plan:
+    """How a series is published, as it was decided when it was opened."""
+    from graphveil.mechanisms.planning.plan import Plan
+
+    return _read(Plan.from_dict, name, "plan", stored.plan)
+
+
+def state_of(name: str, stored: StoredSeries) -> SeriesState:
+    """The state of a series; a secret."""
+    return _read(_sound_state, name, "state", stored.state)
+
+
+def _sound_state(data: dict[str, Any]) -> SeriesState:
+    from graphveil.series.state import FORMAT, SeriesState
+
+    require_known_format("the state of a series", data.get("format"), FORMAT)
+    state = SeriesState.from_dict(data)
+    places = (state.step, state.epoch, state.epoch_start)
+    asked = () if state.asked is None else (state.asked,)
+    numbers = (*places, *asked, *state.totals, *(each for drawn in state.noise for each in drawn))
+    lengths = {len(drawn) for drawn in state.noise}
+    if any(type(each) is not int for each in numbers) or len(lengths) > 1:
+        raise ValueError("not a state")
+    return state
+
+
+def _read(read: Callable[[dict[str, Any]], Read], name: str, part: str, text: str) -> Read:
+    try:
+        return read(json.loads(text))
+    except UNREADABLE as error:
+        raise IntegrityError(
+            f"series '{name}': its {part} in the ledger database cannot be read. Restore the "
+            "newest backup of the private folder."
+        ) from error

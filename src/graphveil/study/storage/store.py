@@ -6,23 +6,26 @@ BEGIN IMMEDIATE, PostgreSQL an advisory lock. The writer sees all that was commi
 
 from __future__ import annotations
 
+import os
+import sqlite3
+import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, closing, contextmanager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from graphveil.errors import StorageError, require_known_format
-from graphveil.study.storage import locks
-from graphveil.study.storage.databases import SQLITE, in_words, look_into, made, note_beside
+from graphveil.posix import NO_FOLLOW, set_mode
+from graphveil.study.storage.folder import OWNER_ONLY_FILE, PATIENCE, noted
 from graphveil.study.storage.reading import VERSION, Reading, SqliteSource
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
 
-    from graphveil.study.storage.transaction import Transaction
+    from graphveil.study.storage.sql import Transaction
 
 
 def now() -> str:
@@ -43,7 +46,7 @@ class Store:
     @classmethod
     def create(cls, url: str) -> Store:
         """The store at `url`, with empty tables; refuses one that holds a study."""
-        from graphveil.study.storage.transaction import make_tables
+        from graphveil.study.storage.sql import make_tables
 
         with in_words():
             store = cls(made(url))
@@ -81,14 +84,14 @@ class Store:
                 with look_into(self.url) as connection:
                     yield Reading(SqliteSource(connection))
             else:
-                from graphveil.study.storage.transaction import SqlSource
+                from graphveil.study.storage.sql import SqlSource
 
                 with self._connected() as connected:
                     yield Reading(SqlSource(connected))
 
     def require_sound(self, require: Callable[[sa.Connection, sa.MetaData], str]) -> str:
         """Let a check look at the database itself, and at the tables that it should have."""
-        from graphveil.study.storage.transaction import TABLES
+        from graphveil.study.storage.sql import TABLES
 
         with in_words(), self._connected() as connection:
             return require(connection, TABLES)
@@ -101,7 +104,7 @@ class Store:
             at: the time that its rows carry; by default that of its beginning. How long
                 counting takes depends on the data, so no row tells when that was over.
         """
-        from graphveil.study.storage.transaction import Transaction
+        from graphveil.study.storage.sql import Transaction
 
         with in_words(), self.engine.begin() as connection, self._noted():
             yield Transaction(connection, at or now())
@@ -110,9 +113,69 @@ class Store:
         """Leave a note for waiting writers about who this is; a server knows that itself."""
         if not self.url.startswith(SQLITE):
             return nullcontext()
-        return locks.noted(note_beside(self.url.removeprefix(SQLITE)))
+        return noted(note_beside(self.url.removeprefix(SQLITE)))
 
     @contextmanager
     def _connected(self) -> Iterator[sa.Connection]:
         with self.engine.connect().execution_options(reading=True) as connection:
             yield connection
+
+
+SQLITE = "sqlite:///"  # before the name of a file
+
+
+@contextmanager
+def in_words() -> Iterator[None]:
+    """The message of a driver, without its statements and values, which are secrets."""
+    try:
+        yield
+    except Exception as error:
+        if not _is_of_a_driver(error):
+            raise
+        if type(error).__name__ == "NoSuchModuleError":
+            raise StorageError("this kind of database is not supported; use PostgreSQL.") from error
+        cause = str(getattr(error, "orig", None) or error).splitlines()[0]
+        raise StorageError(
+            f"the ledger database failed: {cause}. What was committed is safe; fix the cause, "
+            "then run the command again."
+        ) from error
+
+
+def _is_of_a_driver(error: Exception) -> bool:
+    """Whether it came from a database; SQLAlchemy has raised nothing before it was imported."""
+    if isinstance(error, sqlite3.Error | ModuleNotFoundError | UnicodeError):
+        return True
+    alchemy = sys.modules.get("sqlalchemy.exc")
+    return alchemy is not None and isinstance(error, alchemy.SQLAlchemyError)
+
+
+def made(url: str) -> str:
+    """Make an SQLite file that only its owner may read, before anything is in it."""
+    if url.startswith(SQLITE):
+        flags = os.O_CREAT | os.O_RDWR | NO_FOLLOW
+        descriptor = os.open(url.removeprefix(SQLITE), flags, OWNER_ONLY_FILE)
+        set_mode(descriptor, OWNER_ONLY_FILE)  # its journal takes the same permissions
+        os.close(descriptor)
+    return url
+
+
+@contextmanager
+def look_into(url: str) -> Iterator[sqlite3.Connection]:
+    """One moment of an SQLite file; nothing is changed."""
+    with closing(sqlite3.connect(url.removeprefix(SQLITE), timeout=PATIENCE)) as connection:
+        sqlite_settings(connection)
+        connection.execute("BEGIN")
+        yield connection
+        connection.rollback()
+
+
+def sqlite_settings(connection: Any, _: object = None) -> None:
+    """Durable before it is reported; a truncated journal is synced too, a deleted one is not."""
+    connection.isolation_level = None  # BEGIN is ours
+    for pragma in ("synchronous = FULL", "journal_mode = TRUNCATE", "foreign_keys = ON"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def note_beside(database: str) -> Path:
+    """The note in which the writer of an SQLite database says who it is."""
+    return Path(f"{database}-writer")

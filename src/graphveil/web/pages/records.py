@@ -23,7 +23,7 @@ from graphveil.steward.records.previewing import (
 )
 from graphveil.steward.records.staging import CHANGED, Brought, Reading, Tray
 from graphveil.steward.status import status
-from graphveil.study.records.record_store import AddOptions
+from graphveil.study.backends import AddOptions
 from graphveil.web.commands import Same, adding
 from graphveil.web.forms import (
     MAPPED,

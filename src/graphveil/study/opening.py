@@ -23,9 +23,8 @@ from graphveil.series.planner import plan
 from graphveil.statistics import statistic as statistics
 from graphveil.statistics.sensitivity import PROOFS
 from graphveil.statistics.statistic import STEPS, registered
-from graphveil.study.committed import label_of
+from graphveil.study.committed import Prices, label_of
 from graphveil.study.ledger import Ledger
-from graphveil.study.lifecycle.prices import Prices
 from graphveil.study.promise import Promise, require_limits, require_series_limits
 from graphveil.study.promise_entries import RatioPromise, SeriesPromise
 from graphveil.study.public.chain import canonical, digest
@@ -47,7 +46,7 @@ from graphveil.study.storage.reading import VERSION, StoredSeries
 
 if TYPE_CHECKING:
     from graphveil.noise.laws import NoiseLaw
-    from graphveil.study.storage.transaction import Transaction
+    from graphveil.study.storage.sql import Transaction
 
 
 def open_study(transaction: Transaction, promise: Promise) -> None:

@@ -1,30 +1,36 @@
-"""An arena: one private file that holds several columns, each followed by room to grow.
+"""Arena: one private file that holds several columns, each followed by room to grow.
 
 The file is mapped, and what is written to the mapping stays in this process. A writer puts new
 entries behind those that the ledger knows of, where no reader looks. As two writers could do that
 at the same place (one was killed, or lost its connection and does not know it yet), each place is
 claimed first, by a file that must be new; where that fails, all columns go into another file.
+Smaller things are packed: plain data and arrays in one file, whose checksum is verified on reading.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import mmap
 import os
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import IO, Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.errors import StorageError
+from graphveil.errors import IntegrityError, StorageError
 from graphveil.posix import NO_FOLLOW, set_mode, sync_folder
+from graphveil.study.ledger import StoredFile
+from graphveil.study.records.segments import checked
 from graphveil.study.storage.folder import OWNER_ONLY_FILE
 from graphveil.threads import in_threads
+from graphveil.whole_files import write_whole
 
 Values: TypeAlias = NDArray[Any]
 Pieces: TypeAlias = Sequence[tuple[int, int]]  # of bytes: from where up to where
@@ -296,3 +302,72 @@ def _sum(raw: memoryview, first: int, last: int) -> str:
 def _is_sound(memory: mmap.mmap, region: Region, place: int) -> bool:
     first, last = region.chunk(place)
     return _sum(memoryview(memory), region.start + first, region.start + last) == region.sums[place]
+
+
+_ARRAY = "array"  # the key of the placeholder for an array in the data
+_ALIGNED = 64
+_LARGE = 1 << 20  # bytes that are written at once, at least
+
+
+def write_packed(folder: Path, stem: str, data: Any) -> StoredFile:
+    """Write data, which may contain arrays anywhere, to a file with a new name."""
+    arrays: list[NDArray[Any]] = []
+    head = json.dumps(_without(data, arrays)).encode()
+    path, sum_of_all = folder / f"{stem}-{uuid.uuid4().hex[:16]}.kept", hashlib.sha256()
+
+    def put(file: IO[bytes]) -> None:
+        for part in _together(chain([len(head).to_bytes(8, "little"), head], map(_padded, arrays))):
+            sum_of_all.update(part)
+            file.write(part)
+
+    write_whole(path, put, mode=OWNER_ONLY_FILE)
+    return StoredFile(path.name, sum_of_all.hexdigest())
+
+
+def read_packed(folder: Path, stored: StoredFile) -> Any:
+    """The data; its arrays must not be written to."""
+    try:
+        content = checked(folder, stored)
+    except (IntegrityError, OSError) as error:
+        raise UnusableError from error
+    begin = 8 + int.from_bytes(content[:8], "little")
+    return _with(json.loads(content[8:begin]), memoryview(content)[begin:])
+
+
+def _padded(values: NDArray[Any]) -> bytes:
+    raw = np.ascontiguousarray(values).tobytes()
+    return raw + bytes(-len(raw) % _ALIGNED)
+
+
+def _together(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """The same bytes in fewer parts; large parts are not copied."""
+    held: list[bytes] = []
+    for part in parts:
+        held.append(part)
+        if sum(map(len, held)) >= _LARGE:
+            yield b"".join(held)
+            held = []
+    yield b"".join(held)
+
+
+def _without(data: Any, arrays: list[NDArray[Any]]) -> Any:
+    """The data with descriptions in place of arrays, which are collected."""
+    if isinstance(data, np.ndarray):
+        start = sum(each.nbytes + -each.nbytes % _ALIGNED for each in arrays)
+        arrays.append(data)
+        return {_ARRAY: [data.dtype.str, list(data.shape), start]}
+    if isinstance(data, dict):
+        return {key: _without(each, arrays) for key, each in data.items()}
+    return [_without(each, arrays) for each in data] if isinstance(data, list | tuple) else data
+
+
+def _with(data: Any, raw: memoryview) -> Any:
+    """The data with its arrays."""
+    if isinstance(data, list):
+        return [_with(each, raw) for each in data]
+    if not isinstance(data, dict):
+        return data
+    if data.keys() == {_ARRAY}:
+        kind, shape, start = data[_ARRAY]
+        return np.frombuffer(raw, kind, int(np.prod(shape)), start).reshape(shape)
+    return {key: _with(each, raw) for key, each in data.items()}

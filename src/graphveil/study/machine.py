@@ -22,7 +22,7 @@ from typing import IO, Any, Final, NamedTuple
 
 from graphveil.errors import IntegrityError, ParameterError, StorageError
 from graphveil.hints import Hint
-from graphveil.study.custody.binding import Binding
+from graphveil.study.binding import Binding
 from graphveil.study.ledger import LedgerRow
 from graphveil.study.storage.folder import (
     OWNER_ONLY_FILE,

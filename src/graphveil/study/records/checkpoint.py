@@ -1,8 +1,11 @@
-"""The checkpoint: graph and counts of the last sealed step, for the next command.
+"""The checkpoint: graph and counts of the last sealed step, so that a command costs what is new.
 
 private/kept/0123….columns        the arena: columns that only grow
 private/kept/0007-graph-….kept    as of step 7: how long they are, their checksums, degrees
 private/kept/0007-counts-….kept   as of step 7: the counts of every series, and their state
+
+All of it follows from the segments. What is missing, damaged or of another version is ignored, and
+made anew from them (`docs/durability.md#what-is-kept-beside-the-segments`).
 """
 
 from __future__ import annotations
@@ -25,17 +28,18 @@ from graphveil.statistics.change import tally_under
 from graphveil.study.ledger import Ledger, LedgerRow, StoredFile
 from graphveil.study.public.chain import canonical
 from graphveil.study.public.facts import Event
-from graphveil.study.records.local.cache.arena import (
+from graphveil.study.records.arena import (
     Arena,
     Layout,
     UnusableError,
     Values,
     clear,
+    read_packed,
+    write_packed,
     written,
 )
-from graphveil.study.records.local.cache.packing import read_packed, write_packed
 from graphveil.study.storage.folder import Folder, make_private_folder
-from graphveil.study.storage.series_state import UNREADABLE
+from graphveil.study.storage.reading import UNREADABLE
 
 if TYPE_CHECKING:
     from graphveil.backends.backend import CheckpointFormat

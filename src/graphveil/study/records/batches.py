@@ -33,7 +33,10 @@ from graphveil.graph.intake.resolving import (
 )
 from graphveil.graph.sequence import GraphSequence
 from graphveil.records.tables.table_file import joined
+from graphveil.study.backends import AddOptions, Stored, rules_of
 from graphveil.study.ledger import BatchEntry, StoredTable
+from graphveil.study.records import checkpoint, segments
+from graphveil.study.records.checkpoint import KeptGraph
 from graphveil.study.records.findings import (
     Findings,
     bound_kept,
@@ -41,17 +44,13 @@ from graphveil.study.records.findings import (
     no_details,
     uncounted,
 )
-from graphveil.study.records.local import segments
-from graphveil.study.records.local.cache import checkpoint
-from graphveil.study.records.local.cache.checkpoint import KeptGraph
-from graphveil.study.records.private_tables import (
+from graphveil.study.records.segments import (
     LINK,
     links_awaiting,
     read_table,
     write_list,
     write_table,
 )
-from graphveil.study.records.record_store import AddOptions, Stored, rules_of
 
 if TYPE_CHECKING:
     import polars as pl

@@ -15,12 +15,11 @@ from graphveil.graph.degrees import degrees
 from graphveil.graph.projection import Projected
 from graphveil.records import read_records
 from graphveil.series.counting import SeriesCounts, ViewCounts, count_series, first_break
-from graphveil.study.records.local import batches, segments
-from graphveil.study.records.local.batches import LocalValidatedBatch, Sealed, candidate
-from graphveil.study.records.local.cache import checkpoint
-from graphveil.study.records.local.cache.checkpoint import Checkpoint, KeptGraph, same_graph
-from graphveil.study.records.private_tables import write_table
-from graphveil.study.records.record_store import AddOptions, CacheCheck, Stored
+from graphveil.study.backends import AddOptions, CacheCheck, Stored
+from graphveil.study.records import batches, checkpoint, segments
+from graphveil.study.records.batches import LocalValidatedBatch, Sealed, candidate
+from graphveil.study.records.checkpoint import Checkpoint, KeptGraph, same_graph
+from graphveil.study.records.segments import write_table
 
 if TYPE_CHECKING:
     from graphveil.backends import Engine

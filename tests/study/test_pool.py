@@ -14,7 +14,7 @@ from graphveil.mechanisms.gaussian import GaussianMechanism
 from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.zcdp import epsilon_of, rho_of
 from graphveil.report.card import card
-from graphveil.report.losses import exposures
+from graphveil.report.wording import exposures
 from graphveil.steward.verifying import verify
 from graphveil.study import Promise, StoredStudy
 from graphveil.study.extension import Further

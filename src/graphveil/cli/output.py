@@ -306,7 +306,7 @@ def print_losses(times: Mapping[str, Mapping[int, Fraction]]) -> None:
     Args:
         times: by series and by how many hubs more, in multiples of its ε.
     """
-    from graphveil.report.losses import rounded_up
+    from graphveil.report.wording import rounded_up
 
     exposed = {name: each for name, each in times.items() if each}
     if not exposed:

@@ -49,7 +49,7 @@ def artefacts(part: PublicPart) -> tuple[Artefact, ...]:
 
 
 def _listed(part: PublicPart) -> Iterator[Artefact]:
-    from graphveil.report import card, catalogue, charts, page, public_tables
+    from graphveil.report import card, charts, page, public_tables
     from graphveil.report.estimates import with_estimates
 
     part = with_estimates(part)
@@ -61,8 +61,8 @@ def _listed(part: PublicPart) -> Iterator[Artefact]:
         made = partial(public_tables.series_table, series)
         yield Artefact(f"charts/{file_name(name)}.csv", False, made)
     yield Artefact("card.json", False, partial(card.as_json, part))
-    yield Artefact(catalogue.PACKAGE, False, partial(catalogue.data_package, part))
-    yield Artefact(catalogue.DATASET, False, partial(catalogue.dataset, part))
+    yield Artefact(public_tables.PACKAGE, False, partial(public_tables.data_package, part))
+    yield Artefact(public_tables.DATASET, False, partial(public_tables.dataset, part))
     for name, series in published.items():
         drawn = partial(charts.drawing, series, part.promise.calendar)
         yield Artefact(f"charts/{file_name(name)}.svg", True, drawn)

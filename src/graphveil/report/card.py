@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from graphveil.noise.exact_numbers import as_text
-from graphveil.report import losses, statement
+from graphveil.report import statement, wording
 from graphveil.report.releases import counted
 from graphveil.report.wording import counted_things
 
@@ -100,9 +100,9 @@ def _exposures(part: PublicPart) -> list[dict[str, Any]]:
         {
             "further_hubs": each.further,
             "epsilon": as_text(each.epsilon),
-            "times": losses.rounded_up(each.times),
+            "times": wording.rounded_up(each.times),
         }
-        for each in losses.exposures(part)
+        for each in wording.exposures(part)
     ]
 
 
@@ -119,7 +119,7 @@ def _guarantee(part: PublicPart) -> dict[str, Any]:
                 "at_least": _rounded(each.at_least),
                 "at_most": _rounded(each.at_most),
             }
-            for each in losses.certainties(epsilon)
+            for each in wording.certainties(epsilon)
         ],
         "limits": list(statement.limits()),
     }

@@ -17,8 +17,15 @@ import numpy as np
 from graphveil.errors import MissingPlugInError
 from graphveil.graph.promises import NoBound
 from graphveil.mechanisms.planning.change import Change
-from graphveil.report.releases import AGAINST, NEW, PublishedChange, changes
-from graphveil.report.table_columns import cell_columns, described, divided
+from graphveil.report.releases import (
+    AGAINST,
+    NEW,
+    PublishedChange,
+    cell_columns,
+    changes,
+    described,
+    divided,
+)
 from graphveil.series.joint import DECIMALS, KnownBest, Member, joint
 from graphveil.series.postprocessing import AnnouncedFacts, StatisticFacts
 from graphveil.series.revising import revised, revised_at_thresholds

@@ -13,13 +13,12 @@ from graphveil.report import page_tables, statement, wording
 from graphveil.report.artefacts import file_name
 from graphveil.report.card import NO_PROMISE, NO_REASON
 from graphveil.report.charts import BARS, thinning
-from graphveil.report.degree_distribution import distribution
 from graphveil.report.estimates import with_estimates
 from graphveil.report.frame import NARROW, WIDE
 from graphveil.report.news import headline, news, overview, reading
 from graphveil.report.public_tables import tables_of
 from graphveil.report.releases import counted
-from graphveil.report.summary import summary
+from graphveil.report.summary import distribution, summary
 from graphveil.study.public.facts import EVERY_NETWORK
 
 if TYPE_CHECKING:

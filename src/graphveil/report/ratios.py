@@ -10,7 +10,7 @@ from math import ceil, floor, log10
 from typing import TYPE_CHECKING
 
 from graphveil.report.estimates import EstimatedSeries, SamePart, estimated_series
-from graphveil.report.table_columns import described
+from graphveil.report.releases import described
 from graphveil.series.ratios import Bounds, Measured, Number, Ratio, Source, named_places
 from graphveil.study.public.announced_plans import announced_plan
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from graphveil.errors import ParameterError
 from graphveil.report.card import card
-from graphveil.report.catalogue import slug
+from graphveil.report.public_tables import slug
 
 if TYPE_CHECKING:
     from graphveil.study.public.public_part import PublicPart

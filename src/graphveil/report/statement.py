@@ -11,8 +11,15 @@ from typing import TYPE_CHECKING
 from graphveil.graph.promises import HubBound, NoBound
 from graphveil.mechanisms.factorisations.objectives import DEFAULT, objective
 from graphveil.noise.exact_numbers import as_text
-from graphveil.report.losses import Exposure, exposures, factor, rounded_up
-from graphveil.report.wording import budget, counted_things, price
+from graphveil.report.wording import (
+    Exposure,
+    budget,
+    counted_things,
+    exposures,
+    factor,
+    price,
+    rounded_up,
+)
 
 if TYPE_CHECKING:
     from graphveil.graph.promises import Bound

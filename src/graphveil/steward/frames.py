@@ -14,8 +14,7 @@ from graphveil.noise.exact_numbers import as_text
 from graphveil.report import releases
 from graphveil.report.estimates import now, revisions, with_estimates
 from graphveil.report.ratios import PublishedRatio, all_ratios
-from graphveil.report.releases import PublishedChange, all_changes
-from graphveil.report.table_columns import divided, rows_as_frame
+from graphveil.report.releases import PublishedChange, all_changes, divided, rows_as_frame
 from graphveil.report.wording import counted_things, percent, whole
 from graphveil.steward import reporting
 from graphveil.steward.status import PoolStatus

@@ -414,7 +414,7 @@ def _note(outlook: Outlook, drawn: Forecast) -> str:
 
 def _beyond(outlook: Outlook) -> str:
     """The multiples of ε that the commands show as a table."""
-    from graphveil.report.losses import rounded_up
+    from graphveil.report.wording import rounded_up
 
     losses = [f"{n:,} more: {rounded_up(each)}" for n, each in outlook.times_beyond.items()]
     if not losses:

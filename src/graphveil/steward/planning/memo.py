@@ -8,9 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphveil.noise.exact_numbers import as_text
-from graphveil.report.losses import certainties, chance, factor, rounded_up
 from graphveil.report.page import template
-from graphveil.report.wording import TOO_NOISY, counted_in_general, figure
+from graphveil.report.wording import (
+    TOO_NOISY,
+    certainties,
+    chance,
+    counted_in_general,
+    factor,
+    figure,
+    rounded_up,
+)
 from graphveil.statistics.breakdown import BY
 from graphveil.steward.planning.outlook import study_outlook
 

@@ -29,7 +29,7 @@ import tomli_w  # noqa: E402
 
 from graphveil import Study  # noqa: E402
 from graphveil.steward import custody, series  # noqa: E402
-from graphveil.steward.planning.requests import SeriesRequest  # noqa: E402
+from graphveil.steward.requests import SeriesRequest  # noqa: E402
 from graphveil.study import binding  # noqa: E402
 from graphveil.study.machine import VARIABLE, Machine  # noqa: E402
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from commands import graphveil
-from graphveil.steward.planning.requests import series_data
+from graphveil.steward.requests import series_data
 from steward import PROMISE, SERIES, contents, drafted, run
 
 

@@ -11,7 +11,7 @@ from format_examples import COMPACT, EXAMPLES, Example
 from graphveil.errors import InputError
 from graphveil.records import ReadingOptions
 from graphveil.records.format import registered
-from graphveil.steward.records.adding import add
+from graphveil.steward.adding import add
 from graphveil.study import StoredStudy
 from graphveil.study.backends import AddOptions
 from steward import run, run_json

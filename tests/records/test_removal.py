@@ -17,7 +17,7 @@ from graphveil.records.format import registered
 from graphveil.records.readers import linelist
 from graphveil.records.readers.hivtrace import dates
 from graphveil.records.tables import delimited
-from graphveil.steward.records.adding import add
+from graphveil.steward.adding import add
 from graphveil.study import StoredStudy
 from plain_rules import sealed_steps
 from removal import run, violations

@@ -12,9 +12,9 @@ import pytest
 import graphveil
 from graphveil.errors import BudgetError, ParameterError
 from graphveil.mechanisms.planning.spans import achieved
-from graphveil.steward.planning import drafting
-from graphveil.steward.planning.drafting import calendar
-from graphveil.steward.planning.requests import SeriesRequest, StudyRequest
+from graphveil.steward import drafting
+from graphveil.steward.drafting import calendar
+from graphveil.steward.requests import SeriesRequest, StudyRequest
 from graphveil.steward.status import BudgetStatus
 from graphveil.study import Promise
 from graphveil.study.opening import require_affordable, series_plan

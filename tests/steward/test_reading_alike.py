@@ -10,7 +10,7 @@ import pytest
 
 from graphveil.errors import InputError, ParameterError
 from graphveil.records import ReadingOptions, read_records
-from graphveil.steward.records.adding import add, withdraw
+from graphveil.steward.adding import add, withdraw
 from graphveil.study import StoredStudy
 from graphveil.study.backends import AddOptions
 from graphveil.study.promise import Promise

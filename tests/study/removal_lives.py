@@ -26,8 +26,7 @@ if __name__ == "__main__":  # one process among others: small tables need no thr
     sys.path[:0] = [str(Path(__file__).parents[1] / name) for name in ("", "study", "records")]
 
 from graphveil.errors import GraphveilError
-from graphveil.steward import publishing
-from graphveil.steward.records import adding
+from graphveil.steward import adding, publishing
 from graphveil.study import StoredStudy
 from graphveil.study.backends import AddOptions
 from graphveil.study.extension import Further

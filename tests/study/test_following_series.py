@@ -23,8 +23,8 @@ from graphveil.series.series import Series
 from graphveil.statistics.sensitivity import PARTS
 from graphveil.statistics.statistic import statistic
 from graphveil.steward import custody, series
-from graphveil.steward.planning.requests import SeriesRequest
 from graphveil.steward.reporting import write_report
+from graphveil.steward.requests import SeriesRequest
 from graphveil.study import Promise, StoredStudy, publishing
 from graphveil.study.public.announced_plans import announced_plan
 from graphveil.study.public.facts import ReleaseMade

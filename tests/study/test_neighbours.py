@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from commands import graphveil
 from graphveil.graph.promises import DegreeBound
 from graphveil.records import from_rows
-from graphveil.steward.planning.outlook import study_outlook
+from graphveil.steward.outlook import study_outlook
 from graphveil.steward.status import status
 from graphveil.study import Promise, StoredStudy
 from graphveil.study.backends import AddOptions

@@ -13,7 +13,7 @@ from graphveil.errors import StudyError, UnconfirmedError
 from graphveil.graph.intake import filtering
 from graphveil.graph.intake.rules import RecordRules
 from graphveil.records import ReadingOptions
-from graphveil.steward.records import adding
+from graphveil.steward import adding
 from graphveil.study import StoredStudy
 from graphveil.study.backends import AddOptions
 from graphveil.study.public.facts import Event

@@ -13,7 +13,7 @@ import pytest
 from graphveil.errors import InputError, IntegrityError, Place, RecordError, UnconfirmedError
 from graphveil.graph.intake import filtering
 from graphveil.records import ReadingOptions
-from graphveil.steward.records import adding
+from graphveil.steward import adding
 from graphveil.study import StoredStudy
 from graphveil.study.backends import AddOptions
 from graphveil.study.verification import verify

@@ -12,7 +12,7 @@ import pytest
 from graphveil.errors import GraphveilError
 from graphveil.graph.intake.filtering import listed
 from graphveil.records import ReadingOptions
-from graphveil.steward.records.adding import add
+from graphveil.steward.adding import add
 from graphveil.study import StoredStudy
 from graphveil.study.backends import AddOptions, BackendChoice
 from graphveil.study.records.segments import read_table

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from graphveil.errors import ParameterError
-from graphveil.steward.known_studies import known_studies
+from graphveil.steward.custody import known_studies
 from graphveil.web.pages import ROUTES
 from graphveil.web.safety.guard import MOST_SESSIONS, Access, Password
 from graphveil.web.server import ServeOptions, require_safe

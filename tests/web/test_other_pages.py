@@ -15,8 +15,7 @@ import pytest
 
 from commands import graphveil
 from graphveil.cli.commands import serve
-from graphveil.steward.custody import safekeeping
-from graphveil.steward.known_studies import KnownStudy, opened
+from graphveil.steward.custody import KnownStudy, opened, safekeeping
 from graphveil.steward.publishing import PublishRequest, publish
 from graphveil.steward.status import status
 from graphveil.steward.verifying import Outcome, verify

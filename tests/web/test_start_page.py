@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from graphveil.steward.known_studies import known_studies
+from graphveil.steward.custody import known_studies
 from graphveil.study import machine
 from graphveil.study.machine import Machine
 from sites import entered, running, small_study, text_of

@@ -20,8 +20,8 @@ from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
     from graphveil.graph.promises import Bound, DegreeBound, InOutBound
-    from graphveil.steward.planning.outlook import Outlook
-    from graphveil.steward.planning.requests import SeriesRequest
+    from graphveil.steward.outlook import Outlook
+    from graphveil.steward.requests import SeriesRequest
     from graphveil.study.backends import BackendChoice
 
 
@@ -402,7 +402,7 @@ def by_series(option: str, given: Sequence[str] | None, known: Sequence[str]) ->
 
 def sizes_by_series(given: Sequence[str] | None, known: Sequence[str]) -> dict[str, int]:
     """The expected sizes that were typed as SERIES=N."""
-    from graphveil.steward.planning.requests import expected_size
+    from graphveil.steward.requests import expected_size
 
     return {name: expected_size(text) for name, text in by_series("expected", given, known).items()}
 
@@ -421,7 +421,7 @@ def with_options(series: SeriesRequest, size: int | None, weight: str | None) ->
 
 def accept(outlooks: Sequence[Outlook], *, yes: bool) -> None:
     """Ask whether series that are too noisy shall begin anyway; refuse if nobody can answer."""
-    from graphveil.steward.planning.drafting import require_useful, too_noisy
+    from graphveil.steward.drafting import require_useful, too_noisy
 
     messages = too_noisy(outlooks)
     if yes or not messages:

@@ -26,8 +26,8 @@ if TYPE_CHECKING:
 
     from graphveil.mechanisms.planning.plan import Plan
     from graphveil.report.releases import Measurement
-    from graphveil.steward.planning.outlook import Outlook
-    from graphveil.steward.planning.sharing import Sharing
+    from graphveil.steward.outlook import Outlook
+    from graphveil.steward.sharing import Sharing
     from graphveil.steward.status import SeriesStatus
 
 NARROWEST = 40  # places of a line, whatever a terminal says of itself

@@ -13,7 +13,7 @@ from graphveil.graph.groups import Group, Groups
 from graphveil.graph.intake.records import Records
 from graphveil.mechanisms.planning import AUTO
 from graphveil.noise.exact_numbers import Exact, as_text, exact
-from graphveil.steward.planning.requests import EXAMPLES, SeriesRequest, series_data
+from graphveil.steward.requests import EXAMPLES, SeriesRequest, series_data
 from graphveil.study.promise_entries import SeriesPromise
 
 if TYPE_CHECKING:
@@ -170,7 +170,7 @@ def calendar_of(
     given: Calendar | None, every: str | int, first: object, last: object, steps: int | None
 ) -> Calendar:
     """The public steps, as a calendar or as what one is made of."""
-    from graphveil.steward.planning.drafting import calendar
+    from graphveil.steward.drafting import calendar
 
     if given is not None:
         if (first, last, steps) != (None, None, None):

@@ -19,7 +19,7 @@ from graphveil.study.committed import Announced
 if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar
     from graphveil.report.releases import Measurement
-    from graphveil.steward.planning.outlook import Outlook, StudyOutlook
+    from graphveil.steward.outlook import Outlook, StudyOutlook
     from graphveil.steward.status import Status
     from graphveil.study import Promise, StoredStudy
     from graphveil.study.committed import Committed
@@ -350,7 +350,7 @@ class Due:
 
 def due(folder: Path) -> Due:
     """What can be published of the study in a folder; reads no records."""
-    from graphveil.steward.planning.outlook import study_outlook
+    from graphveil.steward.outlook import study_outlook
     from graphveil.steward.status import status
 
     now, outlook = status(folder), study_outlook(folder)

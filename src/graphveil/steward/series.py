@@ -9,21 +9,21 @@ from typing import TYPE_CHECKING, Any
 
 from graphveil.errors import StudyError
 from graphveil.noise.exact_numbers import Exact, as_text
-from graphveil.steward.planning.drafting import (
+from graphveil.steward.drafting import (
     refused_as,
     require_useful,
     settled_series,
     with_objective,
     without_promise,
 )
-from graphveil.steward.planning.outlook import Outlook
-from graphveil.steward.planning.sharing import require_purpose
+from graphveil.steward.outlook import Outlook
 from graphveil.steward.reporting import write_report
+from graphveil.steward.sharing import require_purpose
 from graphveil.steward.status import BudgetStatus, SeriesList
 from graphveil.study.committed import NO_PRICES, exact_prices
 
 if TYPE_CHECKING:
-    from graphveil.steward.planning.requests import SeriesRequest
+    from graphveil.steward.requests import SeriesRequest
     from graphveil.study.extension import Extension, Longer
     from graphveil.study.ledger import Ledger
     from graphveil.study.promise_entries import RatioPromise

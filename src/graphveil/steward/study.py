@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from graphveil.mechanisms.planning.plan import Plan
     from graphveil.noise.exact_numbers import Exact
     from graphveil.records import ReadingOptions
+    from graphveil.steward.adding import Addition
     from graphveil.steward.custody import Adoption
     from graphveil.steward.inputs import SeriesGiven
     from graphveil.steward.publishing import Publication
-    from graphveil.steward.records.adding import Addition
     from graphveil.steward.reporting import Report
     from graphveil.steward.series import Opening, StudyGoingOn
     from graphveil.steward.status import Status
@@ -168,8 +168,8 @@ class Study:
             >>> clinic.promise.calendar.labels(3)
             ['2024-01', '2024-04', '2024-07']
         """
-        from graphveil.steward.planning import drafting
-        from graphveil.steward.planning.requests import StudyRequest
+        from graphveil.steward import drafting
+        from graphveil.steward.requests import StudyRequest
 
         request = StudyRequest(
             title=title,
@@ -214,7 +214,7 @@ class Study:
             >>> Study.from_file("next-county", "county/public/study.toml").promise.title
             'An example'
         """
-        from graphveil.steward.planning import drafting
+        from graphveil.steward import drafting
 
         drafted = drafting.from_study_file(Path(study_file))
         drafting.begin(Path(folder), drafted, database=database, drowned_too=drowned_too)
@@ -252,7 +252,7 @@ class Study:
             >>> {name: len(plan.predicted) for name, plan in study.plans().items()}
             {'edges': 4, 'hubs': 4}
         """
-        from graphveil.steward.planning.outlook import study_outlook
+        from graphveil.steward.outlook import study_outlook
 
         return {each.series.name: each.plan for each in study_outlook(self.folder).series}
 
@@ -306,7 +306,7 @@ class Study:
             >>> study.add(graph, time="seen")
             <Records stored as batch 2. What was found is private: print it to see it.>
         """
-        from graphveil.steward.records import adding
+        from graphveil.steward import adding
         from graphveil.study.backends import AddOptions
 
         names = inputs.Names(id, source, target, time, edge_time, groups)
@@ -335,7 +335,7 @@ class Study:
         Examples:
             >>> study.withdraw(2)
         """
-        from graphveil.steward.records import adding
+        from graphveil.steward import adding
 
         adding.withdraw(self.folder, batch)
 
@@ -346,7 +346,7 @@ class Study:
             >>> study.abandon()
             0
         """
-        from graphveil.steward.records import adding
+        from graphveil.steward import adding
 
         return adding.abandon(self.folder)
 

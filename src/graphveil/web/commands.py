@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from graphveil.steward.records.staging import Reading
+from graphveil.steward.staging import Reading
 
 _FLAGS = ("complete", "strict", "yes", "ignore_after_end", "change_reading")
 _DAYS = "day_first"

@@ -11,7 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from graphveil.steward.records.previewing import (
+from graphveil.steward.previewing import (
     DATE,
     DISTANCE,
     LINK_DATE,
@@ -20,7 +20,7 @@ from graphveil.steward.records.previewing import (
     PERSON,
     Preview,
 )
-from graphveil.steward.records.staging import Reading
+from graphveil.steward.staging import Reading
 
 MOST_BYTES = 1 << 20
 MOST_FIELDS = 2000

@@ -12,7 +12,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from graphveil.errors import StudyError
-from graphveil.steward.known_studies import KnownStudy, known_study
+from graphveil.steward.custody import KnownStudy, known_study
 from graphveil.web.rendering import rendered
 from graphveil.web.safety.guard import Access, Address, Session
 from graphveil.web.wording import refusal_of

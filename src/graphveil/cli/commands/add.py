@@ -26,7 +26,7 @@ from graphveil.errors import ParameterError, UnconfirmedError
 from graphveil.hints import in_words
 
 if TYPE_CHECKING:
-    from graphveil.steward.records.adding import Addition
+    from graphveil.steward.adding import Addition
 
 
 @taking_reading_options
@@ -118,7 +118,7 @@ def add(
 
     def added(agreed: bool) -> Addition:
         from graphveil.startup import load_kernels_without_blas
-        from graphveil.steward.records import adding
+        from graphveil.steward import adding
         from graphveil.study.backends import AddOptions
 
         with working("Reading and checking …"):
@@ -160,7 +160,7 @@ def _require_no_files(files: list[str] | None) -> None:
 
 
 def _withdraw(folder: Path, batch: int, as_json: bool) -> None:
-    from graphveil.steward.records import adding
+    from graphveil.steward import adding
 
     adding.withdraw(folder, batch)
     if as_json:
@@ -170,7 +170,7 @@ def _withdraw(folder: Path, batch: int, as_json: bool) -> None:
 
 
 def _abandon(folder: Path, as_json: bool) -> None:
-    from graphveil.steward.records import adding
+    from graphveil.steward import adding
 
     count = adding.abandon(folder)
     if as_json:

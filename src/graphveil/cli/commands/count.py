@@ -135,7 +135,7 @@ def _count_here(
     from graphveil.backends import LocalEngine
     from graphveil.records import read_records
     from graphveil.startup import load_kernels_without_blas
-    from graphveil.steward.planning.promising import taken
+    from graphveil.steward.promising import taken
 
     load_kernels_without_blas()
     read = read_records(files, format=reading.format, options=reading.options)
@@ -156,7 +156,7 @@ def _count_there(
     master: str | None,
     settings: dict[str, str],
 ) -> _Counted:
-    from graphveil.steward.planning.promising import count_tables
+    from graphveil.steward.promising import count_tables
 
     if reading.format is not None:
         raise ParameterError("format", "is for files that the local engine reads")

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from graphveil.records import ReadingOptions
     from graphveil.statistics.sensitivity import Sensitivity
     from graphveil.statistics.statistic import Statistic
-    from graphveil.steward.records.previewing import ExplainedFile
+    from graphveil.steward.previewing import ExplainedFile
 
 _GUESSED_DISTANCE = {"snps": "12"}
 _USUAL_DISTANCE = "0.015"
@@ -58,7 +58,7 @@ def formats(
     if not files:
         _list(as_json=as_json)
         return
-    from graphveil.steward.records.previewing import PRIVATE, explained
+    from graphveil.steward.previewing import PRIVATE, explained
 
     explanation = explained(files, format=reading.format, options=reading.options)
     command = _command(files, explanation.files, reading.options)
@@ -75,7 +75,7 @@ def formats(
 def _list(*, as_json: bool) -> None:
     from dataclasses import asdict
 
-    from graphveil.steward.records.previewing import known_formats
+    from graphveil.steward.previewing import known_formats
 
     known = known_formats()
     if as_json:

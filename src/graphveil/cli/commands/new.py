@@ -41,8 +41,8 @@ from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar
-    from graphveil.steward.planning.drafting import Draft
-    from graphveil.steward.planning.requests import SeriesRequest
+    from graphveil.steward.drafting import Draft
+    from graphveil.steward.requests import SeriesRequest
 
     Given = Mapping[str, Any]  # what was typed, by the option
 
@@ -198,8 +198,8 @@ def new(
     Example, from a file: graphveil new my-study --from study.toml
     """
     from graphveil.graph.groups import Groups
-    from graphveil.steward.planning import drafting
-    from graphveil.steward.planning.requests import StudyRequest
+    from graphveil.steward import drafting
+    from graphveil.steward.requests import StudyRequest
     from graphveil.study.storage.folder import Folder
 
     Folder(folder.resolve()).require_free()
@@ -289,7 +289,7 @@ def _bound(given: Given, oriented: bool) -> dict[str, Any]:
 
 
 def _calendar(given: Given) -> Calendar:
-    from graphveil.steward.planning.drafting import calendar, calendar_of_cuts
+    from graphveil.steward.drafting import calendar, calendar_of_cuts
 
     if given["cuts"] is not None:
         if any(given[name] for name in ("every", "first", "last")):
@@ -314,7 +314,7 @@ def _series(
     weight: list[str] | None,
 ) -> tuple[SeriesRequest, ...]:
     """The series with reasons and sizes; refuses those for a series that does not exist."""
-    from graphveil.steward.planning.requests import SeriesRequest, series_data
+    from graphveil.steward.requests import SeriesRequest, series_data
 
     series = [SeriesRequest(**series_data(line.replace(" ", ""))) for line in lines]
     names = [each.called for each in series]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from graphveil.graph.intake.appending import Intake
     from graphveil.records import ReadFiles
     from graphveil.records.options import Undated
-    from graphveil.steward.planning.promising import (
+    from graphveil.steward.promising import (
         SeriesError,
         TriedFollowing,
         TriedForests,
@@ -73,7 +73,7 @@ def promise(
     from graphveil.drawing.svg import require_drawable
     from graphveil.records import read_records
     from graphveil.startup import load_kernels_without_blas
-    from graphveil.steward.planning.promising import WARNING, tried_promises
+    from graphveil.steward.promising import WARNING, tried_promises
 
     if horizon is not None and horizon < 1:
         raise ParameterError("horizon", f"must be at least 1, not {horizon}")
@@ -88,7 +88,7 @@ def promise(
         intake = _taken(network, every, directed or oriented, oriented, undated)
         tried = tried_promises(intake.sequence, wanted, horizon=horizon)
     if plot is not None:
-        from graphveil.steward.planning.plots import promise_chart
+        from graphveil.steward.comparison import promise_chart
 
         promise_chart(tried).write(plot, "plot")
     if as_json:
@@ -101,9 +101,9 @@ def _wanted(lines: list[str], epsilon: str) -> list[Wanted]:
     """The series, each with its share, as `graphveil new` would share the budget."""
     from graphveil.noise.exact_numbers import exact_epsilon
     from graphveil.statistics.statistic import statistic
-    from graphveil.steward.planning.drafting import with_shares
-    from graphveil.steward.planning.promising import Wanted
-    from graphveil.steward.planning.requests import OF_THE_SERIES, SeriesRequest, series_data
+    from graphveil.steward.drafting import with_shares
+    from graphveil.steward.promising import Wanted
+    from graphveil.steward.requests import OF_THE_SERIES, SeriesRequest, series_data
 
     entries = [series_data(line) for line in lines]
     for key in OF_THE_SERIES:
@@ -120,7 +120,7 @@ def _wanted(lines: list[str], epsilon: str) -> list[Wanted]:
 def _taken(
     reading: ReadFiles, every: str | None, directed: bool, oriented: bool, undated: Undated
 ) -> Intake:
-    from graphveil.steward.planning.promising import taken
+    from graphveil.steward.promising import taken
 
     return taken(
         reading.records,

@@ -65,7 +65,7 @@ def rehearse(
     """
     from graphveil.lab.rehearsal import at_budget, rehearse
     from graphveil.startup import load_kernels_without_blas
-    from graphveil.steward.planning.outlook import study_outlook
+    from graphveil.steward.outlook import study_outlook
 
     folder = guarded(study)
     promise = study_outlook(folder).promise
@@ -94,7 +94,7 @@ def _total(text: str) -> Fraction:
 def _made(promise: Promise, people: str | None, links: str | None) -> Records:
     """A network of the stated sizes, or of those that the study expects."""
     from graphveil.lab.rehearsal import expected_sizes, made_up
-    from graphveil.steward.planning.requests import expected_size
+    from graphveil.steward.requests import expected_size
 
     given = {"people": people, "links": links}
     stated = {name: expected_size(text, name) for name, text in given.items() if text is not None}

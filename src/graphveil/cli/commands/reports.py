@@ -30,7 +30,7 @@ def memo(
 
     Example: graphveil memo my-study
     """
-    from graphveil.steward.planning.memo import memo
+    from graphveil.steward.memo import memo
     from graphveil.whole_files import write_whole
 
     content = memo(folder)

@@ -19,10 +19,10 @@ from graphveil.cli.options import (
 from graphveil.cli.output import UNSPENT, print_json, print_outlooks, print_series, working
 from graphveil.errors import ParameterError
 from graphveil.graph.thresholds import projection_of
-from graphveil.steward.planning.requests import entry_value, series_data
+from graphveil.steward.requests import entry_value, series_data
 
 if TYPE_CHECKING:
-    from graphveil.steward.planning.requests import SeriesRequest
+    from graphveil.steward.requests import SeriesRequest
     from graphveil.steward.series import Opening
 
 
@@ -143,7 +143,7 @@ def _promise(folder: Path, text: str, *, as_json: bool) -> None:
 
 def _series_request(text: str, flags: dict[str, Any], parameters: dict[str, Any]) -> SeriesRequest:
     """The series that the line and the options describe together; refuses what is said twice."""
-    from graphveil.steward.planning.requests import SeriesRequest
+    from graphveil.steward.requests import SeriesRequest
 
     line = series_data(text)
     for key in (line.keys() & flags.keys()) | (line["parameters"].keys() & parameters.keys()):

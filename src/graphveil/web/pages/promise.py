@@ -21,11 +21,11 @@ from graphveil.lab.rehearsal import (
 )
 from graphveil.noise.exact_numbers import as_text, exact_epsilon
 from graphveil.report.wording import OPEN
-from graphveil.steward.known_studies import opened
-from graphveil.steward.planning.drafting import RHYTHMS, create, delete_draft, draft, rewrite_draft
-from graphveil.steward.planning.outlook import study_outlook
-from graphveil.steward.planning.requests import expected_size
-from graphveil.steward.records.staging import safe_name
+from graphveil.steward.custody import opened
+from graphveil.steward.drafting import RHYTHMS, create, delete_draft, draft, rewrite_draft
+from graphveil.steward.outlook import study_outlook
+from graphveil.steward.requests import expected_size
+from graphveil.steward.staging import safe_name
 from graphveil.study.storage.folder import Folder
 from graphveil.web.forms import Form, taking_form
 from graphveil.web.promise_form import (

@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from graphveil.errors import StudyError
 from graphveil.report.wording import count_range, percent
-from graphveil.steward.known_studies import KnownStudy
+from graphveil.steward.custody import KnownStudy
 from graphveil.steward.publishing import (
     Due,
     Progress,

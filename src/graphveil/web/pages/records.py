@@ -11,9 +11,9 @@ from starlette.routing import Route
 
 from graphveil.errors import GraphveilError
 from graphveil.hints import in_words
-from graphveil.steward.known_studies import KnownStudy
-from graphveil.steward.records.adding import Addition, abandon, add, withdraw
-from graphveil.steward.records.previewing import (
+from graphveil.steward.adding import Addition, abandon, add, withdraw
+from graphveil.steward.custody import KnownStudy
+from graphveil.steward.previewing import (
     Preview,
     Sample,
     known_formats,
@@ -21,7 +21,7 @@ from graphveil.steward.records.previewing import (
     rules_met,
     sample,
 )
-from graphveil.steward.records.staging import CHANGED, Brought, Reading, Tray
+from graphveil.steward.staging import CHANGED, Brought, Reading, Tray
 from graphveil.steward.status import status
 from graphveil.study.backends import AddOptions
 from graphveil.web.commands import Same, adding

@@ -9,8 +9,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from graphveil.errors import GraphveilError
-from graphveil.steward.custody import exposure
-from graphveil.steward.known_studies import forget, known_studies, opened
+from graphveil.steward.custody import exposure, forget, known_studies, opened
 from graphveil.steward.status import status
 from graphveil.web.commands import only_commands
 from graphveil.web.forms import Form, taking_form

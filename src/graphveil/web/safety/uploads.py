@@ -14,7 +14,7 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 
-from graphveil.steward.records.staging import Tray
+from graphveil.steward.staging import Tray
 from graphveil.web.forms import CSRF, require_token
 
 MOST_TOKEN = 200  # bytes

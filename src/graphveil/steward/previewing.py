@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from graphveil.records import ReadingOptions
     from graphveil.records.source_file import SourceFile
-    from graphveil.steward.records.adding import Addition
+    from graphveil.steward.adding import Addition
 
 
 ROWS = 6  # that are shown

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from graphveil.calendar.calendar import Calendar
-    from graphveil.steward.planning.outlook import Outlook
-    from graphveil.steward.planning.requests import SeriesRequest, StudyRequest
-    from graphveil.steward.planning.sharing import Sharing
+    from graphveil.steward.outlook import Outlook
+    from graphveil.steward.requests import SeriesRequest, StudyRequest
+    from graphveil.steward.sharing import Sharing
     from graphveil.study import Promise, SeriesPromise
     from graphveil.study.storage.folder import Folder
 
@@ -58,7 +58,7 @@ class Draft:
 
     def write(self, folder: Path, *, database: str | None = None) -> Draft:
         """Create the study in a new folder; with a URL, its ledger is stored in PostgreSQL."""
-        from graphveil.steward.known_studies import keep_in_mind
+        from graphveil.steward.custody import keep_in_mind
         from graphveil.study import StoredStudy
 
         study = StoredStudy.create(folder, self.promise, database=database)
@@ -84,8 +84,8 @@ def begin(
 
 def draft(request: StudyRequest) -> Draft:
     """The study that a request leads to; writes nothing, so that it can be tried out."""
-    from graphveil.steward.planning.outlook import outlooks
-    from graphveil.steward.planning.sharing import sharing
+    from graphveil.steward.outlook import outlooks
+    from graphveil.steward.sharing import sharing
 
     promise = drafted(request)
     predicted = outlooks(promise)
@@ -94,7 +94,7 @@ def draft(request: StudyRequest) -> Draft:
 
 def drafted(request: StudyRequest) -> Promise:
     """The study file that a request leads to."""
-    from graphveil.steward.planning.sharing import shared
+    from graphveil.steward.sharing import shared
     from graphveil.study import Promise
     from graphveil.study.promise import require_limits
 
@@ -111,7 +111,7 @@ def from_study_file(given: Path | bytes) -> Draft:
     Args:
         given: where it is, or what is in it.
     """
-    from graphveil.steward.planning.outlook import outlooks
+    from graphveil.steward.outlook import outlooks
     from graphveil.study import Promise
     from graphveil.study.opening import require_affordable, require_draft
     from graphveil.study.public.public_part import text_in, text_of

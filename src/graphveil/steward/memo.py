@@ -19,10 +19,10 @@ from graphveil.report.wording import (
     rounded_up,
 )
 from graphveil.statistics.breakdown import BY
-from graphveil.steward.planning.outlook import study_outlook
+from graphveil.steward.outlook import study_outlook
 
 if TYPE_CHECKING:
-    from graphveil.steward.planning.outlook import Outlook, StudyOutlook
+    from graphveil.steward.outlook import Outlook, StudyOutlook
     from graphveil.study import SeriesPromise
 
 TEMPLATE = "memo.html.jinja"

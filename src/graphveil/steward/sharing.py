@@ -14,8 +14,8 @@ from graphveil.hints import Hint
 if TYPE_CHECKING:
     from graphveil.mechanisms.planning.plan import Plan
     from graphveil.mechanisms.planning.pooling import Contender, Curve, Split
-    from graphveil.steward.planning.outlook import Outlook
-    from graphveil.steward.planning.requests import SeriesRequest
+    from graphveil.steward.outlook import Outlook
+    from graphveil.steward.requests import SeriesRequest
     from graphveil.study import Promise, SeriesPromise
     from graphveil.study.promise import Pool
 
@@ -259,7 +259,7 @@ def _pool(epsilon: Fraction, delta: Fraction) -> Pool:
 
 def _risk_left(promise: Promise, asking: Sequence[SeriesRequest]) -> Fraction:
     """δ that no series has to itself: not one that names it, nor one whose share of ε is given."""
-    from graphveil.steward.planning.drafting import settled_series
+    from graphveil.steward.drafting import settled_series
 
     names = [each.called for each in asking]
     fixed = [settled_series(promise, each, 0) for each in promise.series if each.name not in names]

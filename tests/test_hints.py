@@ -32,7 +32,7 @@ COMMAND = re.compile(r"`graphveil ([a-z-]+)")
 # A statistic says what its parameters are called; the lab is a program of its own; and the page
 # has lines to copy into a terminal.
 NAMING_OPTIONS = (
-    *("statistics", "lab/__main__.py", "hints.py", "web/wording.py", "web/commands.py", "cli"),
+    *("statistics", "lab/__main__.py", "hints.py", "web/wording.py", "web/wording.py", "cli"),
 )
 
 

@@ -19,7 +19,7 @@ import httpx
 
 from graphveil.steward import adding, drafting
 from graphveil.steward.custody import KnownStudy, opened
-from graphveil.web.safety.guard import Password
+from graphveil.web.guard import Password
 from graphveil.web.server import ServeOptions, Server
 from graphveil.web.site import MOST_BYTES, Site
 from steward import people

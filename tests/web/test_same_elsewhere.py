@@ -11,7 +11,7 @@ import graphveil
 from graphveil.steward.staging import Reading
 from graphveil.steward.status import status
 from graphveil.study import StoredStudy
-from graphveil.web.commands import adding, only_commands, publishing
+from graphveil.web.wording import adding, only_commands, publishing
 from steward import run
 from studies import promise
 

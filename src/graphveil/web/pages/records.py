@@ -24,7 +24,6 @@ from graphveil.steward.previewing import (
 from graphveil.steward.staging import CHANGED, Brought, Reading, Tray
 from graphveil.steward.status import status
 from graphveil.study.backends import AddOptions
-from graphveil.web.commands import Same, adding
 from graphveil.web.forms import (
     MAPPED,
     Form,
@@ -34,13 +33,12 @@ from graphveil.web.forms import (
     grouped,
     marked,
     reading_of,
+    receive,
     said_by_files,
     taking_form,
 )
-from graphveil.web.safety.uploads import receive
-from graphveil.web.site import go_to, page, set_to_work, site_of, study_of, within
-from graphveil.web.wording import HINTS, refusal_of
-from graphveil.web.work import Piece
+from graphveil.web.site import Piece, go_to, page, set_to_work, site_of, study_of, within
+from graphveil.web.wording import HINTS, Same, adding, refusal_of
 
 LOOK, KEEP, HERE = "look", "keep", "records"
 

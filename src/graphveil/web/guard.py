@@ -26,7 +26,7 @@ from starlette.responses import HTMLResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from graphveil.errors import DEBUG
-from graphveil.web.rendering import rendered
+from graphveil.web.wording import rendered
 
 # Access: a random token opens a session once, and a cookie identifies it; all of it in memory.
 #

@@ -117,7 +117,7 @@ def add(
         print_note("--skip-bad is what `graphveil add` does by itself now: it can be left out.")
 
     def added(agreed: bool) -> Addition:
-        from graphveil.startup import load_kernels_without_blas
+        from graphveil.deferred import load_kernels_without_blas
         from graphveil.steward import adding
         from graphveil.study.backends import AddOptions
 

@@ -133,8 +133,8 @@ def _count_here(
     threshold: Bound | None,
 ) -> _Counted:
     from graphveil.backends import LocalEngine
+    from graphveil.deferred import load_kernels_without_blas
     from graphveil.records import read_records
-    from graphveil.startup import load_kernels_without_blas
     from graphveil.steward.promising import taken
 
     load_kernels_without_blas()

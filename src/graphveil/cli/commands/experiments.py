@@ -47,8 +47,8 @@ def datasets(
     Example: graphveil datasets examples/clinic
     """
     from graphveil.cli.output import print_json, print_note, working
+    from graphveil.deferred import load_kernels_without_blas
     from graphveil.lab.datasets import dataset
-    from graphveil.startup import load_kernels_without_blas
 
     with working("Reading and drawing …"):
         load_kernels_without_blas()
@@ -178,9 +178,9 @@ def generate(
     Example: graphveil generate synthetic-1:years=30,yearly=200 my-epidemic --seed 7
     """
     from graphveil.cli.output import print_json, working
+    from graphveil.deferred import load_kernels_without_blas
     from graphveil.lab.datasets import model
     from graphveil.lab.datasets.files import require_new, write_pair
-    from graphveil.startup import load_kernels_without_blas
 
     require_new(folder)
     _, chosen = model(name)

@@ -70,9 +70,9 @@ def promise(
 
     Example: graphveil promise nodes.csv edges.csv --epsilon 1 --series high-degree:tau=3
     """
+    from graphveil.deferred import load_kernels_without_blas
     from graphveil.drawing.svg import require_drawable
     from graphveil.records import read_records
-    from graphveil.startup import load_kernels_without_blas
     from graphveil.steward.promising import WARNING, tried_promises
 
     if horizon is not None and horizon < 1:

@@ -47,7 +47,7 @@ def publish(
 
     Example: graphveil publish my-study
     """
-    from graphveil.startup import load_kernels_without_blas
+    from graphveil.deferred import load_kernels_without_blas
     from graphveil.steward import publishing
 
     asked = publishing.PublishRequest(step, through, everything, early, report=not no_report)

@@ -63,8 +63,8 @@ def rehearse(
 
     Example: graphveil rehearse my-study --like network.csv --like people.csv
     """
+    from graphveil.deferred import load_kernels_without_blas
     from graphveil.lab.rehearsal import at_budget, rehearse
-    from graphveil.startup import load_kernels_without_blas
     from graphveil.steward.outlook import study_outlook
 
     folder = guarded(study)

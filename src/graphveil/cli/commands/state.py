@@ -90,7 +90,7 @@ def verify(
 
     Example: graphveil verify my-study
     """
-    from graphveil.startup import load_kernels_without_blas
+    from graphveil.deferred import load_kernels_without_blas
     from graphveil.steward import reporting, verifying
 
     with working("Verifying …"):

@@ -18,7 +18,7 @@ from documents import COMMANDS
 from experiment_data import write_pair
 from graphveil.cli import VERBS, ending
 from graphveil.cli.commands import demo, experiments
-from graphveil.cli.commands.audit import VIOLATION
+from graphveil.cli.commands.measuring import VIOLATION
 from steward import PROMISE, SERIES, opened, people, run
 
 CLINIC = ("--nodes", "examples/clinic/nodes.csv", "--edges", "examples/clinic/edges.csv")

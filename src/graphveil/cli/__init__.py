@@ -30,10 +30,13 @@ VERBS = (
 # Where verbs are that share a module with their kin; each other one has a module of its name.
 KIN = {
     "experiments": ("datasets", "generate", "reproduce"),
-    "going_on": ("extend", "hand-over", "adopt"),
+    "going_on": ("series", "extend", "hand-over", "adopt"),
     "listings": ("formats", "statistics", "sensitivity"),
+    "measuring": ("count", "audit"),
     "reports": ("memo", "report", "releases"),
     "state": ("status", "verify"),
+    "steps": ("add", "publish"),
+    "trials": ("promise", "rehearse"),
 }
 _MODULES = {verb: module for module, verbs in KIN.items() for verb in verbs}
 # Those that take a statistic, and before which of their options its own ones stand.

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from graphveil.cli.commands.count import PRIVATE
+from graphveil.cli.commands.measuring import PRIVATE
 from graphveil.cli.options import Json
+from graphveil.cli.output import console, print_json, print_note, print_table, working
 from graphveil.cli.reading_options import Reading, taking_reading_options
 from graphveil.errors import ParameterError
 
@@ -46,7 +47,6 @@ def datasets(
 
     Example: graphveil datasets examples/clinic
     """
-    from graphveil.cli.output import print_json, print_note, working
     from graphveil.deferred import load_kernels_without_blas
     from graphveil.lab.datasets import dataset
 
@@ -71,7 +71,6 @@ def _measured(given: Dataset) -> Measured:
 
 
 def _print_list() -> None:
-    from graphveil.cli.output import print_table
     from graphveil.lab.datasets import entries
 
     listed = [(entry.name, entry.title) for entry in entries()]
@@ -86,7 +85,6 @@ def _print_list() -> None:
 
 
 def _print_sizes(measured: list[Measured], seed: int) -> None:
-    from graphveil.cli.output import print_table
 
     print_table(
         f"Sizes and degrees; models drawn with seed {seed}",
@@ -177,7 +175,6 @@ def generate(
 
     Example: graphveil generate synthetic-1:years=30,yearly=200 my-epidemic --seed 7
     """
-    from graphveil.cli.output import print_json, working
     from graphveil.deferred import load_kernels_without_blas
     from graphveil.lab.datasets import model
     from graphveil.lab.datasets.files import require_new, write_pair
@@ -352,8 +349,6 @@ def _progress() -> Iterator[Callable[[int, int], None]]:
     """A bar of finished cells on a terminal; nothing elsewhere."""
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TimeRemainingColumn
 
-    from graphveil.cli.output import console
-
     shown_on = console()
     columns = ("Simulating", BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=shown_on, disable=not shown_on.is_terminal) as bar:
@@ -362,7 +357,6 @@ def _progress() -> Iterator[Callable[[int, int], None]]:
 
 
 def _print_json(rows: list[Row], written: list[Path]) -> None:
-    from graphveil.cli.output import print_json
 
     shown = _summary(rows)
     print_json(
@@ -384,7 +378,6 @@ def _summary(rows: list[Row]) -> ResultTable:
 
 
 def _print_findings(rows: list[Row], written: list[Path], started: float) -> None:
-    from graphveil.cli.output import print_table
 
     shown = _summary(rows)
     print_table(shown.title, shown.header, shown.rows, text_columns=3)

@@ -130,7 +130,6 @@ def statistics(as_json: Json = False) -> None:
 
     Example: graphveil statistics
     """
-    from graphveil.cli.output import print_json, print_table
     from graphveil.statistics.statistic import registered
 
     members = registered().values()
@@ -185,7 +184,6 @@ def sensitivity(
 
     Example: graphveil sensitivity edges --bound 10 --hubs 2
     """
-    from graphveil.cli.output import print_json
     from graphveil.statistics.change import sensitivity_under
     from graphveil.statistics.statistic import statistic as named_statistic
 
@@ -221,7 +219,6 @@ def _sensitivity_data(statistic: Statistic, bound: Bound, change: Sensitivity) -
 
 
 def _print_sensitivity(statistic: Statistic, bound: Bound, change: Sensitivity) -> None:
-    from graphveil.cli.output import print_table
     from graphveil.statistics.change import shape_under
 
     whole = "the whole difference sequence"

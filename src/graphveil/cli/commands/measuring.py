@@ -1,7 +1,9 @@
-"""`graphveil count`: exact counts per step, for the operator's eyes only."""
+"""`count` and `audit`: what is true of a graph, and whether the noise is what it should be."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,25 +14,34 @@ from graphveil.cli.options import (
     HERE,
     SPARK,
     Conf,
+    Degree,
     Directed,
     Engine,
     Every,
+    Hubs,
+    Inward,
     Json,
     Master,
     Name,
     NotReciprocal,
+    Oriented,
+    Outward,
     Projection,
+    chosen_bound,
     chosen_threshold,
     given_parameters,
     settings_of,
 )
-from graphveil.cli.output import one_line
+from graphveil.cli.output import console, one_line, print_json, print_note, print_table, working
 from graphveil.cli.reading_options import Reading, taking_reading_options
 from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
     from graphveil.backends import ExactCounts
     from graphveil.graph.promises import Bound
+    from graphveil.lab.audit import Audit
+    from graphveil.lab.audit.auditing import Evidence
+    from graphveil.mechanisms.planning.plan import Plan
     from graphveil.statistics.statistic import Statistic
 
 PRIVATE = "PRIVATE: exact counts, no noise added. For the data holder only, never for publication."
@@ -74,7 +85,6 @@ def count(
 
     Example: graphveil count triangles nodes.parquet edges/ --engine spark --master local[4]
     """
-    from graphveil.cli.output import working
     from graphveil.statistics.statistic import statistic as named_statistic
 
     more, parameters = _files_and_parameters(edges or [], given_parameters(context))
@@ -96,9 +106,9 @@ def count(
         else:
             counted = _count_here(sources, statistic, every, reading, kind, threshold)
     if as_json:
-        _print_json(statistic, counted)
+        _print_counts_as_json(statistic, counted)
     else:
-        _print_table(statistic, counted)
+        _print_counts(statistic, counted)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,8 +176,7 @@ def _count_there(
     return _Counted(counted.labels, counted.counts, [], counted.report.lines())
 
 
-def _print_json(statistic: Statistic, counted: _Counted) -> None:
-    from graphveil.cli.output import print_json
+def _print_counts_as_json(statistic: Statistic, counted: _Counted) -> None:
 
     print_json(
         {
@@ -189,8 +198,7 @@ def _numbers(statistic: Statistic, counts: ExactCounts) -> dict[str, list[Any]]:
     return {"totals": totals, "differences": counts.differences(statistic).tolist()}
 
 
-def _print_table(statistic: Statistic, counted: _Counted) -> None:
-    from graphveil.cli.output import print_note, print_table
+def _print_counts(statistic: Statistic, counted: _Counted) -> None:
 
     totals = counted.counts.totals(statistic)
     print_note(PRIVATE)
@@ -206,3 +214,150 @@ def _print_table(statistic: Statistic, counted: _Counted) -> None:
     header = ("step", *(name.removesuffix("s") for name in numbers))
     rows = list(zip(counted.labels, *numbers.values(), strict=True))
     print_table(f"{statistic}: {statistic.summary}", header, rows)
+
+
+VIOLATION = 6  # the exit code
+REMINDER = "An audit can only find faults; finding none does not prove privacy."
+
+
+def audit(
+    context: typer.Context,
+    name: Name,
+    epsilon: Annotated[
+        str, typer.Option("--epsilon", metavar="E", help="The claim: ε of the whole series.")
+    ],
+    degree: Degree = None,
+    inward: Inward = None,
+    outward: Outward = None,
+    oriented: Oriented = False,
+    hubs: Hubs = None,
+    delta: Annotated[
+        str | None,
+        typer.Option("--delta", metavar="δ", help="The claim: δ, where it is not pure ε."),
+    ] = None,
+    horizon: Annotated[
+        int | None,
+        typer.Option("--horizon", metavar="T", help="Number of releases; leave out if unknown."),
+    ] = None,
+    mechanism: Annotated[
+        str, typer.Option("--mechanism", metavar="NAME", help="Which one; auto takes the best.")
+    ] = "auto",
+    runs: Annotated[
+        int, typer.Option("--runs", metavar="N", help="Series evaluated on each side.")
+    ] = 200_000,
+    seed: Annotated[int, typer.Option("--seed", metavar="N", help="Seed of the simulation.")] = 0,
+    as_json: Json = False,
+) -> None:
+    """Try to tell two neighbouring graphs apart by what a mechanism publishes about them.
+
+    Takes the worst known pairs of graph sequences that differ in one person, publishes both
+    many times, and reports a lower confidence bound on the ε that an observer of the whole
+    series would see. Needs no data. Ends with exit code 6 if the bound is above the claim.
+
+    Example: graphveil audit edges --bound 3 --epsilon 1 --horizon 8 --runs 20000
+    """
+    from graphveil.lab import audit as auditing
+    from graphveil.statistics.statistic import statistic as named_statistic
+
+    effort = auditing.AuditEffort.of(runs)
+    statistic = named_statistic(name, **given_parameters(context))
+    bound = chosen_bound(degree, inward, outward, oriented=oriented, hubs=hubs)
+    with _progress() as progress:
+        plan = _plan(statistic, bound, epsilon, delta, horizon, mechanism)
+        result = auditing.audit(plan, statistic, bound, seed=seed, effort=effort, progress=progress)
+    if as_json:
+        print_json(_audit_data(plan, result))
+    else:
+        _print_audit(plan, result)
+    if result.violated:
+        raise typer.Exit(VIOLATION)
+
+
+def _plan(
+    statistic: Statistic,
+    bound: Bound,
+    epsilon: str,
+    delta: str | None,
+    horizon: int | None,
+    mechanism: str,
+) -> Plan:
+    """A mechanism that projects does so to the bound; auto takes none that does."""
+    from graphveil.mechanisms.mechanism import mechanism as named
+    from graphveil.mechanisms.planning import AUTO
+    from graphveil.series.planner import plan
+
+    projects = mechanism != AUTO and named(mechanism).projects
+    return plan(
+        statistic,
+        bound,
+        epsilon=epsilon,
+        delta=delta,
+        horizon=horizon,
+        mechanism=mechanism,
+        projection=bound.counted if projects else None,
+    )
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[float], None]]:
+    """A bar on a terminal, silence elsewhere."""
+    from rich.progress import Progress
+
+    shown_on = console()
+    with Progress(console=shown_on, transient=True, disable=not shown_on.is_terminal) as bar:
+        task = bar.add_task("Auditing", total=1.0)
+        yield lambda part: bar.update(task, completed=part)
+
+
+def _audit_data(plan: Plan, result: Audit) -> dict[str, Any]:
+    from dataclasses import asdict
+
+    from graphveil.noise.exact_numbers import as_text
+
+    return {
+        "subject": plan.subject,
+        "mechanism": plan.mechanism.name,
+        "horizon": plan.request.horizon,
+        "epsilon": as_text(result.claimed),
+        "delta": None if result.delta is None else as_text(result.delta),
+        "lower_bound": result.lower_bound,
+        "confidence": result.confidence,
+        "violated": result.violated,
+        "verdict": result.verdict,
+        "simulation": asdict(result.simulation),
+        "release": None if result.release is None else asdict(result.release),
+        "pair": str(result.pair),
+    }
+
+
+def _print_audit(plan: Plan, result: Audit) -> None:
+    from graphveil.noise.exact_numbers import as_text
+
+    claim = f"ε = {as_text(result.claimed)}"
+    if result.delta is not None:
+        claim += f", δ = {as_text(result.delta)}"
+    print_table(
+        f"{plan.subject}: {plan.mechanism.name}, claimed {claim}",
+        (
+            "series",
+            "runs on each side",
+            "distinguishing event",
+            "on the other side",
+            "ε is at least",
+        ),
+        _rows(result),
+    )
+    print(f"Claimed {claim}; shown, with confidence {result.confidence:.6f}: ", end="")
+    print(f"ε ≥ {result.lower_bound:.3f}. Verdict: {result.verdict}.")
+    print(f"The pair: {result.pair}.")
+    print(REMINDER)
+
+
+def _rows(result: Audit) -> Iterator[tuple[str, int, int, int, str]]:
+    parts: list[tuple[str, Evidence | None]] = [
+        ("simulated", result.simulation),
+        ("with the noise of releases", result.release),
+    ]
+    for name, part in parts:
+        if part is not None:
+            yield name, part.runs, part.likely, part.unlikely, f"{part.lower_bound:.3f}"

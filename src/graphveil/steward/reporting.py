@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from graphveil.errors import ParameterError, StudyError
 
 if TYPE_CHECKING:
-    from graphveil.report.registry import FiledBy
+    from graphveil.report.card import FiledBy
     from graphveil.report.releases import Measurement
     from graphveil.study.ledger import Ledger
     from graphveil.study.public.public_part import PublicPart
@@ -94,14 +94,14 @@ def report(folder: Path) -> Report:
 
 def filed_by(region: str, sector: str, authors: Sequence[str], curator: str) -> FiledBy:
     """What an entry of a registry says that a study cannot know; refuses what is not stated."""
-    from graphveil.report.registry import FiledBy
+    from graphveil.report.card import FiledBy
 
     return FiledBy(region, sector, tuple(authors), curator)
 
 
 def write_registry_entry(folder: Path, file: Path, filed: FiledBy) -> None:
     """Write the entry of a study for OpenDP's registry of deployments."""
-    from graphveil.report.registry import as_yaml, entry
+    from graphveil.report.card import as_yaml, entry
     from graphveil.study.public.public_part import PublicPart
     from graphveil.whole_files import write_whole
 

@@ -10,7 +10,7 @@ from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["Deferred", "load_kernels_without_blas", "module_of", "np"]
+__all__ = ["Deferred", "load_kernels_without_blas", "module_of", "np", "pl"]
 
 
 class Deferred:
@@ -34,8 +34,9 @@ def module_of(deferred: Deferred) -> ModuleType:
 
 if TYPE_CHECKING:
     import numpy as np
+    import polars as pl
 else:
-    np = Deferred("numpy")
+    np, pl = Deferred("numpy"), Deferred("polars")
 
 
 def load_kernels_without_blas() -> None:

@@ -11,6 +11,7 @@ from functools import cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, cast
 
+from graphveil.deferred import pl
 from graphveil.errors import StudyError
 from graphveil.graph.groups import SECOND
 from graphveil.hints import Hint
@@ -20,8 +21,6 @@ from graphveil.report.wording import counted_links
 from graphveil.statistics.breakdown import ALIKE, MIXED, cell_words
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from graphveil.study.public.facts import ReleaseMade
     from graphveil.study.public.history import PublishedSeries
     from graphveil.study.public.public_part import PublicPart
@@ -116,8 +115,6 @@ def rows_as_csv(kind: type[Any], rows: Iterable[Any]) -> bytes:
 
 def rows_as_frame(kind: type[Any], rows: Iterable[Any]) -> pl.DataFrame:
     """Rows of one kind as a data frame; refuses numbers that one cannot hold."""
-    import polars as pl
-
     kinds: dict[str, Any] = {"int": pl.Int64(), "float": pl.Float64(), "str": pl.String()}
     schema = {each.name: kinds[kind_of(each.type)] for each in fields(kind)}
     listed = [dict(vars(row)) for row in rows]

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from graphveil.deferred import pl
 from graphveil.errors import InputError, ParameterError, RecordError, UnconfirmedError
 from graphveil.graph.intake.links import UNKNOWN_END
 from graphveil.graph.intake.records import Records
@@ -24,8 +25,6 @@ from graphveil.study.backends import AS_USUAL, HERE, AddOptions, BackendChoice
 from graphveil.study.records.findings import PRIVATE
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from graphveil.study import Added, StoredStudy
     from graphveil.study.committed import Committed
     from graphveil.study.promise import Promise
@@ -260,7 +259,6 @@ def _advice(refused: RecordError, records: Records | None) -> str:
 
 def _only_zeros(refused: RecordError, records: Records) -> bool:
     """Whether links that name nobody name somebody whose id has other zeros."""
-    import polars as pl
 
     def bare(ids: pl.Series) -> pl.Series:
         return ids.str.replace(r"\.0+$", "").str.replace(r"^0+([0-9])", "$1")
@@ -273,8 +271,6 @@ def _only_zeros(refused: RecordError, records: Records) -> bool:
 
 
 def _texts(ids: pl.Series) -> pl.Series:
-    import polars as pl
-
     return ids.cast(pl.String).str.strip_chars()
 
 

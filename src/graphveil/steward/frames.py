@@ -8,6 +8,7 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from graphveil.deferred import pl
 from graphveil.errors import ParameterError, installing
 from graphveil.graph.groups import SECOND
 from graphveil.noise.exact_numbers import as_text
@@ -24,7 +25,6 @@ from graphveil.study.public.public_part import LEDGER, STUDY, PublicPart, text_o
 
 if TYPE_CHECKING:
     import pandas as pd
-    import polars as pl
 
 
 def published(part: PublicPart) -> pl.DataFrame:
@@ -32,8 +32,6 @@ def published(part: PublicPart) -> pl.DataFrame:
 
     Series whose plan was never published have no revisions: there these columns are empty.
     """
-    import polars as pl
-
     frame = releases.as_frame(part)
     groups = [f"{each.name}{end}" for each in part.promise.groups.members for end in ("", SECOND)]
     keys = ("series", "step", "degree", *groups)

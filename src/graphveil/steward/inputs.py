@@ -8,6 +8,7 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from graphveil.deferred import pl
 from graphveil.errors import ParameterError
 from graphveil.graph.groups import Group, Groups
 from graphveil.graph.intake.records import Records
@@ -129,8 +130,6 @@ def _frames(given: Sequence[Any], names: Names) -> Records:
 
 def _collected(given: Any) -> Any:
     """A frame that was lazy, or of another library that speaks Arrow; anything else as it is."""
-    import polars as pl
-
     if isinstance(given, pl.LazyFrame):
         return given.collect()
     known = isinstance(given, pl.DataFrame) or type(given).__module__.startswith("pandas")

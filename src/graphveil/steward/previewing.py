@@ -11,12 +11,11 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from graphveil.deferred import pl
 from graphveil.errors import GraphveilError, InputError
 from graphveil.hints import Hint
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from graphveil.records import ReadingOptions
     from graphveil.records.source_file import SourceFile
     from graphveil.steward.adding import Addition
@@ -97,7 +96,6 @@ def _beginning(
 
 
 def _first_rows(table: Any, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-    import polars as pl
 
     from graphveil.records.tables.delimited import DelimitedTable
     from graphveil.records.tables.table_file import HeldTable

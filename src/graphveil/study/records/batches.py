@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from graphveil.deferred import pl
 from graphveil.graph.groups import Groups
 from graphveil.graph.intake.appending import Intake, append
 from graphveil.graph.intake.arrivals import (
@@ -53,8 +54,6 @@ from graphveil.study.records.segments import (
 )
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from graphveil.backends import Engine
     from graphveil.graph.degrees import FinalDegrees
     from graphveil.graph.intake.records import Records
@@ -84,8 +83,6 @@ class Pending:
     @classmethod
     def joined(cls, parts: Sequence[Pending]) -> Pending:
         """All of them; of a node that comes again, the first record counts."""
-        import polars as pl
-
         # Ids that are numbers in one part and text in another are text in the whole.
         nodes = pl.concat([part.nodes for part in parts], how="vertical_relaxed")
         edges = pl.concat([part.edges for part in parts], how="vertical_relaxed")
@@ -97,8 +94,6 @@ class Pending:
 
     def until(self, step: int, sealed: GraphSequence) -> Pending:
         """Those that can arrive at `step` or before."""
-        import polars as pl
-
         due = pl.col("step").is_null() | (pl.col("step") <= step)
         nodes, edges = self.nodes.filter(due), self.edges.filter(due)
         if len(nodes) < len(self.nodes):
@@ -199,8 +194,6 @@ def candidate(
     stored: Stored, records: Records, options: AddOptions, engine: Engine
 ) -> LocalValidatedBatch:
     """Check records against everything that is sealed or waiting; changes nothing."""
-    import polars as pl
-
     promise, complete = stored.promise, options.complete
     closed = sealed(stored, engine)
     graph, known = closed.graph, waiting(stored, closed).resolved()
@@ -263,8 +256,6 @@ def candidate(
 
 def _awaited(stored: Stored) -> pl.DataFrame:
     """The links that wait for somebody to be known, as text."""
-    import polars as pl
-
     newest = stored.ledger.batches[-1:]
     if newest and newest[0].awaiting is not None:
         return read_table(stored.folder.batches, newest[0].awaiting)
@@ -314,8 +305,6 @@ def _relabelled(
     sealed: GraphSequence, waiting: Resolved, given: Resolved, groups: Groups
 ) -> pl.DataFrame:
     """Known nodes that come with other labels, which are ignored; `unknown` says nothing."""
-    import polars as pl
-
     ids, now = given.nodes.frame["node"], strata_of(given.nodes)
     known = known_nodes(Present.of(sealed), waiting.nodes, ids)
     if known.strata is None or now is None:
@@ -333,8 +322,6 @@ def _relabelled(
 
 def _vanished(grown: GraphSequence, mentioned: NDArray[np.int32]) -> pl.DataFrame:
     """Nodes that records do not mention, although they are declared complete."""
-    import polars as pl
-
     gone = np.ones(grown.nodes, np.bool_)
     gone[mentioned] = False
     nodes = pl.DataFrame({"node": grown.ids.filter(pl.Series(gone)).cast(pl.String)})

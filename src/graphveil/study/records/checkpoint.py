@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from graphveil.backends.backend import ExactCounts, extent
+from graphveil.deferred import pl
 from graphveil.graph.columns import Column
 from graphveil.graph.degrees import FinalDegrees, degrees
 from graphveil.graph.intake.id_table import IdColumns, IdTable, Numbers, Slots, Texts
@@ -88,8 +89,6 @@ def _growing(sequence: GraphSequence) -> tuple[str, ...]:
 
 def table_of(sequence: GraphSequence) -> IdTable:
     """Its table of ids, which is made from all ids if there is none yet."""
-    import polars as pl
-
     index = sequence.index
     if isinstance(index, IdTable):
         return index

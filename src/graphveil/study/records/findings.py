@@ -16,14 +16,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from graphveil.deferred import pl
 from graphveil.errors import EngineError, InputError, Place, UnconfirmedError
 from graphveil.graph.intake.records import IntakeReport, counted
 from graphveil.graph.promises import DegreeBound, HubBound, InOutBound
 from graphveil.hints import Hint
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from graphveil.backends import Engine
     from graphveil.graph.degrees import FinalDegrees
     from graphveil.graph.intake.filtering import LeftOut
@@ -144,15 +143,11 @@ def _said(left_out: LeftOut, by_column: bool) -> str:
 
 def no_details() -> pl.DataFrame:
     """What there is to look into: nothing, in the form that everything else takes."""
-    import polars as pl
-
     return pl.DataFrame(schema=dict.fromkeys(("finding", "node", "was", "now"), pl.String))
 
 
 def found_out(finding: str, nodes: pl.DataFrame) -> pl.DataFrame:
     """Some nodes in that form, and what they were and are, if there is anything to say."""
-    import polars as pl
-
     columns = [name if name in nodes.columns else pl.lit("").alias(name) for name in ("was", "now")]
     return nodes.select(pl.lit(finding).alias("finding"), pl.col("node").cast(pl.String), *columns)
 

@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 
 from graphveil.calendar.columns import texts_of
 from graphveil.calendar.times import values_of
+from graphveil.deferred import pl
 from graphveil.errors import IntegrityError
 from graphveil.graph.columns import Column
 from graphveil.graph.intake.identity import IdIndex, integers_or_text, same_form
@@ -32,8 +33,6 @@ from graphveil.study.storage.folder import write_private
 from graphveil.whole_files import clear_leftovers
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from graphveil.graph.intake.id_table import Ids
     from graphveil.graph.intake.records import Table
     from graphveil.study.promise import Promise
@@ -75,8 +74,6 @@ def read_table(folder: Path, stored: StoredTable) -> pl.DataFrame:
 
 def read_tables(folder: Path, stored: Sequence[StoredTable]) -> pl.DataFrame:
     """The same for tables of one form, one below the other."""
-    import polars as pl
-
     several = [each for table in stored for each in table.files]
     files: list[IO[bytes]] = [io.BytesIO(checked(folder, each)) for each in several]
     return pl.read_parquet(files if len(files) > 1 else files[0])
@@ -112,16 +109,12 @@ LINK = ("source", "target", "time")
 
 def links_awaiting(tables: Sequence[Table]) -> pl.DataFrame:
     """Rows of links as text, once each, whatever their sources held them in."""
-    import polars as pl
-
     kinds = dict.fromkeys(LINK, pl.String)
     links = [_link_texts(table, kinds) for table in tables]
     return pl.concat([pl.DataFrame(schema=kinds), *links]).unique(maintain_order=True)
 
 
 def _link_texts(table: Table, kinds: dict[str, type[pl.String]]) -> pl.DataFrame:
-    import polars as pl
-
     frame = table.frame
     ends = {end: integers_or_text(table, end).cast(pl.String) for end in ("source", "target")}
     time = texts_of(values_of(frame["time"]) if "time" in frame.columns else [None] * len(frame))
@@ -141,15 +134,11 @@ Int32s = NDArray[np.int32]
 
 def node_table(ids: Ids, stated: Int32s, links: Int32s, steps: Int32s) -> pl.DataFrame:
     """Nodes in label order."""
-    import polars as pl
-
     return pl.DataFrame({"node": ids, "stated": stated, "links": links, "step": steps})
 
 
 def edge_table(newer: Int32s, entries: Int32s, steps: Int32s, *, late: bool) -> pl.DataFrame:
     """Edges of one kind, in order."""
-    import polars as pl
-
     return pl.DataFrame(
         {
             "newer": newer,
@@ -211,8 +200,6 @@ class Segment:
 
 def segment(sequence: GraphSequence, steps: range) -> Segment:
     """What these steps add to the graph."""
-    import polars as pl
-
     ends = sequence.node_offsets[steps.start : steps.stop + 1]
     first, stop = ends[[0, -1]].tolist()
     lengths = np.diff(sequence.offsets[first : stop + 1]).astype(np.int32)
@@ -327,8 +314,6 @@ def _read(folder: Path, some: Sequence[tuple[SealedTables, range]]) -> list[Segm
 
 def _read_as_one(folder: Path, some: Sequence[tuple[SealedTables, range]]) -> Segment | None:
     """All of them, as if they had been sealed together; None if their tables differ in form."""
-    import polars as pl
-
     try:
         nodes = read_tables(folder, [tables.nodes for tables, _ in some])
         if "step" not in nodes.columns:  # nor has it the edges
@@ -341,8 +326,6 @@ def _read_as_one(folder: Path, some: Sequence[tuple[SealedTables, range]]) -> Se
 
 
 def _joined(empty: GraphSequence, parts: Sequence[Segment]) -> GraphSequence:
-    import polars as pl
-
     ids = pl.concat(same_form(*(part.nodes["node"] for part in parts))).rename("id")
     nodes = pl.concat([part.nodes.select("stated", "links") for part in parts])
     late = [part.late_edges for part in parts]

@@ -21,14 +21,14 @@ from graphveil.records.distances import Threshold
 from graphveil.records.filters import Filter
 from graphveil.records.format import ParseReport
 from graphveil.records.options import Undated
+from graphveil.study import Added, StoredStudy
 from graphveil.study.backends import AS_USUAL, HERE, AddOptions, BackendChoice
+from graphveil.study.records.attempts import Attempt, attempting
 from graphveil.study.records.findings import PRIVATE
 
 if TYPE_CHECKING:
-    from graphveil.study import Added, StoredStudy
     from graphveil.study.committed import Committed
     from graphveil.study.promise import Promise
-    from graphveil.study.records.attempts import Attempt
 
 _HELPING = {
     NO_TIME: "undated",
@@ -138,8 +138,6 @@ def add(
         engine: where the records are checked and taken in.
         called: what the steward calls the files, if they were moved on the way here.
     """
-    from graphveil.study import StoredStudy
-
     study = StoredStudy.at(folder)
     if not files:
         raise ParameterError("files", "name at least one file of records")
@@ -186,8 +184,6 @@ def _attempting(
     study: StoredStudy, state: Committed, files: Sequence[str], *, dry_run: bool
 ) -> Iterator[Attempt | None]:
     """The attempt to add files, unless it is only a try."""
-    from graphveil.study.records.attempts import attempting
-
     if dry_run:
         yield None
         return
@@ -210,8 +206,6 @@ def add_records(
         directed: whether their source says that edges have a direction; None if it does not.
         how: what the steward states about them.
     """
-    from graphveil.study import StoredStudy
-
     study = StoredStudy.at(folder)
     state = study.committed()
     with (
@@ -276,14 +270,11 @@ def _texts(ids: pl.Series) -> pl.Series:
 
 def withdraw(folder: Path, batch: int) -> None:
     """Withdraw the batch of this number: the latest, unless a step was sealed since it came."""
-    from graphveil.study import StoredStudy
-
     StoredStudy.at(folder).withdraw(batch)
 
 
 def abandon(folder: Path) -> int:
     """Give up the files whose addition was refused or did not end; how often that was tried."""
-    from graphveil.study import StoredStudy
     from graphveil.study.records import attempts
 
     return attempts.abandon(StoredStudy.at(folder).folder)

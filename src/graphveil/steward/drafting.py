@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING, Any
 from graphveil.errors import BudgetError, ParameterError, StudyError
 from graphveil.graph.groups import NO_GROUPS, Groups
 from graphveil.hints import Hint
+from graphveil.noise.exact_numbers import as_text, exact_delta, exact_epsilon
+from graphveil.steward.custody import keep_in_mind
+from graphveil.study import Promise, SeriesPromise, StoredStudy
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,7 +23,6 @@ if TYPE_CHECKING:
     from graphveil.steward.outlook import Outlook
     from graphveil.steward.requests import SeriesRequest, StudyRequest
     from graphveil.steward.sharing import Sharing
-    from graphveil.study import Promise, SeriesPromise
     from graphveil.study.storage.folder import Folder
 
 
@@ -58,9 +60,6 @@ class Draft:
 
     def write(self, folder: Path, *, database: str | None = None) -> Draft:
         """Create the study in a new folder; with a URL, its ledger is stored in PostgreSQL."""
-        from graphveil.steward.custody import keep_in_mind
-        from graphveil.study import StoredStudy
-
         study = StoredStudy.create(folder, self.promise, database=database)
         keep_in_mind(folder)
         return replace(self, study_file=study.folder.study_file)
@@ -95,7 +94,6 @@ def draft(request: StudyRequest) -> Draft:
 def drafted(request: StudyRequest) -> Promise:
     """The study file that a request leads to."""
     from graphveil.steward.sharing import shared
-    from graphveil.study import Promise
     from graphveil.study.promise import require_limits
 
     entries = _entries(request)
@@ -112,7 +110,6 @@ def from_study_file(given: Path | bytes) -> Draft:
         given: where it is, or what is in it.
     """
     from graphveil.steward.outlook import outlooks
-    from graphveil.study import Promise
     from graphveil.study.opening import require_affordable, require_draft
     from graphveil.study.public.public_part import text_in, text_of
 
@@ -178,8 +175,6 @@ def without_promise(series: SeriesRequest, groups: Groups = NO_GROUPS) -> Series
 
 def _pool(request: StudyRequest) -> dict[str, str]:
     """The requested pool, with all δ that no series has to itself."""
-    from graphveil.noise.exact_numbers import as_text, exact_delta
-
     if request.delta is None:
         raise ParameterError("pool", "is for Gaussian noise: it needs a δ", hint=Hint("delta"))
     given = (exact_delta(each.delta) for each in request.series if each.delta is not None)
@@ -204,7 +199,6 @@ def with_shares(
 ) -> tuple[SeriesRequest, ...]:
     """Give series that name no share an equal part of the rest, provisionally."""
     from graphveil.mechanisms.planning.shares import equal_shares
-    from graphveil.noise.exact_numbers import as_text, exact_epsilon
 
     open_ones = [each.called for each in series if each.names_no_share]
     if not open_ones:
@@ -223,8 +217,6 @@ def with_shares(
 
 def with_risks(series: Sequence[SeriesRequest], delta: str | None) -> tuple[SeriesRequest, ...]:
     """Give series that name no δ an equal part of it, if their mechanism needs one."""
-    from graphveil.noise.exact_numbers import as_text, exact_delta
-
     if delta is None or not series:
         return tuple(series)
     share = as_text(exact_delta(delta) / len(series))
@@ -253,7 +245,6 @@ def settled(promise: Promise) -> Promise:
 
 def settled_series(promise: Promise, series: SeriesPromise, first_step: int) -> SeriesPromise:
     """One series with its mechanism named, as of the step at which it begins."""
-    from graphveil.noise.exact_numbers import as_text
     from graphveil.study.opening import series_plan
 
     chosen = series_plan(promise, series, first_step)
@@ -340,7 +331,6 @@ def require_useful(outlooks: Sequence[Outlook]) -> None:
 
 def rewrite_draft(folder: Path, text: str) -> Promise:
     """Write another study file; refuses what is no promise, and changes nothing then."""
-    from graphveil.study import Promise
     from graphveil.study.promise import require_limits
     from graphveil.whole_files import write_bytes
 
@@ -376,8 +366,6 @@ def _remove(path: Path) -> None:
 @contextmanager
 def _draft(folder: Path) -> Iterator[Folder]:
     """The folder of a draft, while nobody else writes it; refuses a study that is open."""
-    from graphveil.study import StoredStudy
-
     study = StoredStudy.at(folder)
     with study.writing() as transaction:  # as whoever adds the first records
         if transaction.ledger().is_open:

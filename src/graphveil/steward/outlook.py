@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 from graphveil.graph.promises import HubBound
 from graphveil.graph.thresholds import WHOLE
 from graphveil.mechanisms.planning import AUTO
-from graphveil.mechanisms.planning.usefulness import rounded
+from graphveil.mechanisms.planning.usefulness import MOST_NOISE, Judgement, rounded
 
 if TYPE_CHECKING:
     from graphveil.mechanisms.planning.plan import Plan
-    from graphveil.mechanisms.planning.usefulness import Judgement
     from graphveil.series.planner import Prospect
     from graphveil.study import Promise, SeriesPromise
 
@@ -271,8 +270,6 @@ class Forecast:
 
 def forecast(outlook: Outlook) -> Forecast | None:
     """The forecast of a series; None where no size is expected."""
-    from graphveil.mechanisms.planning.usefulness import MOST_NOISE
-
     size = outlook.series.judged_size
     if size is None:
         return None

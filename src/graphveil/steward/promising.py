@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.errors import InputError, ParameterError
+from graphveil.graph.degrees import degrees, fewest_hubs
+from graphveil.graph.promises import DegreeBound, HubBound, InOutBound, NoBound
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -25,7 +27,6 @@ if TYPE_CHECKING:
     from graphveil.backends.spark.intake.tables import SparkTable
     from graphveil.graph.intake.appending import Intake
     from graphveil.graph.intake.records import IntakeReport, Records
-    from graphveil.graph.promises import DegreeBound, HubBound, InOutBound
     from graphveil.graph.sequence import GraphSequence
     from graphveil.graph.thresholds import FollowingBound, ForestBound
     from graphveil.mechanisms.planning.plan import Plan
@@ -260,9 +261,6 @@ class _Bench:
 
     def tried(self, within: DegreeBound | InOutBound) -> TriedPromise | None:
         """One promise; None where a series has no meaning under it, such as τ above the bound."""
-        from graphveil.graph.degrees import fewest_hubs
-        from graphveil.graph.promises import HubBound
-
         bound = HubBound(within, fewest_hubs(self.sequence, within), checked=False)
         counted = self.engine.counted_part(self.sequence, bound)
         truth, projected = self._totals(self.sequence), self._totals(counted)
@@ -303,7 +301,6 @@ class _Bench:
 
     def _following(self, wanted: Wanted) -> TriedFollowing:
         """The guess by rule, and the thresholds that it leads to if sizes are known."""
-        from graphveil.graph.promises import NoBound
         from graphveil.graph.thresholds import FollowingBound
         from graphveil.mechanisms.following import Rule
         from graphveil.series.counting import ThresholdCounts
@@ -328,7 +325,6 @@ class _Bench:
 
     def _best_threshold(self, epsilon: Fraction) -> int:
         """The links of the person at the rank of the rule, in and out together."""
-        from graphveil.graph.degrees import degrees
         from graphveil.mechanisms.following import rank_of_guess
 
         found = degrees(self.sequence)
@@ -350,7 +346,6 @@ class _Bench:
         truth: NDArray[np.int64],
         projected: NDArray[np.int64],
     ) -> SeriesError:
-        from graphveil.graph.promises import HubBound
         from graphveil.series.planner import plan
 
         forests = None if isinstance(bound, HubBound) else bound
@@ -385,9 +380,6 @@ def _root_mean_square(values: NDArray[np.int64] | NDArray[np.float64]) -> float:
 
 def _bounds(sequence: GraphSequence) -> Iterator[DegreeBound | InOutBound]:
     """The bounds to try, up to the largest degrees."""
-    from graphveil.graph.degrees import degrees
-    from graphveil.graph.promises import DegreeBound, InOutBound
-
     final = degrees(sequence)
     outward = int(final.outward.max(initial=1))
     if not sequence.directed:

@@ -14,7 +14,7 @@ from graphveil.hints import Hint
 from graphveil.steward import reporting
 from graphveil.steward.reporting import Report, report_is_current, write_report
 from graphveil.study.backends import HERE, BackendChoice
-from graphveil.study.committed import Announced
+from graphveil.study.committed import Announced, Committed, steps_ended
 
 if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar
@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from graphveil.steward.outlook import Outlook, StudyOutlook
     from graphveil.steward.status import Status
     from graphveil.study import Promise, StoredStudy
-    from graphveil.study.committed import Committed
     from graphveil.study.public.public_part import PublicPart
 
 
@@ -46,8 +45,6 @@ def step_called(calendar: Calendar, label: str, parameter: str) -> int:
 
 def last_ended(promise: Promise) -> int:
     """The last step that has ended; refuses a calendar that the clock says nothing about."""
-    from graphveil.study.committed import steps_ended
-
     if _is_endless(promise):
         problem = "cannot be used: steps are plain numbers, not dates"
         raise ParameterError("all", problem, hint=Hint("through"))
@@ -56,8 +53,6 @@ def last_ended(promise: Promise) -> int:
 
 def steps_due(promise: Promise, sealed: int) -> int | None:
     """How many steps have ended and are not sealed; None if there is no clock for them."""
-    from graphveil.study.committed import steps_ended
-
     return None if _is_endless(promise) else max(0, steps_ended(promise) - sealed)
 
 

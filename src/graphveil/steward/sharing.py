@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from graphveil.errors import ParameterError
 from graphveil.hints import Hint
+from graphveil.noise.exact_numbers import as_text
 
 if TYPE_CHECKING:
     from graphveil.mechanisms.planning.plan import Plan
@@ -91,7 +92,6 @@ def shared(promise: Promise, requests: Sequence[SeriesRequest]) -> Promise:
     """
     from graphveil.mechanisms.planning.pooling import best_split
     from graphveil.mechanisms.planning.shares import checked
-    from graphveil.noise.exact_numbers import as_text
 
     require_purpose(requests)
     asking = _asking(requests)
@@ -150,8 +150,6 @@ def share_of(outlook: Outlook) -> Share:
 
 
 def _how(asking: Sequence[SeriesRequest], outlooks: Sequence[Outlook]) -> str:
-    from graphveil.noise.exact_numbers import as_text
-
     pool = outlooks[0].promise.budget.pool
     spent = sum((each.series.price[0] for each in outlooks), Fraction())
     if pool is not None and any(each.series.pool is not None for each in outlooks):
@@ -238,8 +236,6 @@ def _prices(
     split: Split, delta: Fraction, risks: Sequence[str | None]
 ) -> Iterator[dict[str, str | None]]:
     """What the study file says of each series: a share of the pool, or an ε and perhaps a δ."""
-    from graphveil.noise.exact_numbers import as_text
-
     lone = len(split.members) == 1  # a series that is alone in a pool has all of it
     for place, (share, risk) in enumerate(zip(split.shares, risks, strict=True)):
         if place not in split.members:
@@ -251,7 +247,6 @@ def _prices(
 
 
 def _pool(epsilon: Fraction, delta: Fraction) -> Pool:
-    from graphveil.noise.exact_numbers import as_text
     from graphveil.study.promise import Pool
 
     return Pool(epsilon=as_text(epsilon), delta=as_text(delta))

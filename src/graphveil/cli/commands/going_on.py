@@ -32,11 +32,10 @@ from graphveil.cli.output import (
 )
 from graphveil.errors import ParameterError
 from graphveil.graph.thresholds import projection_of
-from graphveil.steward.requests import entry_value, series_data
+from graphveil.steward.requests import SeriesRequest, entry_value, series_data
 
 if TYPE_CHECKING:
     from graphveil.steward.custody import Adoption
-    from graphveil.steward.requests import SeriesRequest
     from graphveil.steward.series import Opening, StudyGoingOn
 
 
@@ -157,8 +156,6 @@ def _promise(folder: Path, text: str, *, as_json: bool) -> None:
 
 def _series_request(text: str, flags: dict[str, Any], parameters: dict[str, Any]) -> SeriesRequest:
     """The series that the line and the options describe together; refuses what is said twice."""
-    from graphveil.steward.requests import SeriesRequest
-
     line = series_data(text)
     for key in (line.keys() & flags.keys()) | (line["parameters"].keys() & parameters.keys()):
         raise ParameterError(key, "is given twice", hint="Leave one out.")

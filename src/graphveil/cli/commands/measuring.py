@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -310,7 +310,6 @@ def _progress() -> Iterator[Callable[[float], None]]:
 
 
 def _audit_data(plan: Plan, result: Audit) -> dict[str, Any]:
-    from dataclasses import asdict
 
     from graphveil.noise.exact_numbers import as_text
 

@@ -10,14 +10,20 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from graphveil.deferred import Deferred
 from graphveil.errors import GraphveilError, StudyError
 from graphveil.noise.exact_numbers import Exact, as_text
 from graphveil.steward.status import BudgetStatus
 from graphveil.study.committed import NO_PRICES, exact_prices
+from graphveil.study.storage.folder import Folder
 
 if TYPE_CHECKING:
+    from graphveil.study import machine, stored_study
     from graphveil.study.adoption import Renewal
     from graphveil.study.witness import WitnessVerdict
+else:  # who only reads what was published needs neither
+    machine = Deferred("graphveil.study.machine")
+    stored_study = Deferred("graphveil.study.stored_study")
 
 
 @dataclass(frozen=True)
@@ -87,10 +93,9 @@ def adoption(
         prices: what may be paid for fresh noise, by series.
     """
     from graphveil.steward.reporting import write_report
-    from graphveil.study import StoredStudy
     from graphveil.study.adoption import pool_again
 
-    study, exact = StoredStudy.at(folder), exact_prices(prices)
+    study, exact = stored_study.StoredStudy.at(folder), exact_prices(prices)
     renewed = study.renewals(exact) if reason is None else study.adopt(reason, exact)
     ledger = study.ledger()
     if reason is not None and ledger.sealed:
@@ -112,16 +117,12 @@ def adoption(
 
 def hand_over(folder: Path, code: str) -> None:
     """Let the machine that has this code go on with a study, and nobody else."""
-    from graphveil.study import StoredStudy
-
-    StoredStudy.at(folder).hand_over(code)
+    stored_study.StoredStudy.at(folder).hand_over(code)
 
 
 def machine_code() -> str:
     """The code of this machine, to which studies can be handed over."""
-    from graphveil.study.machine import Machine
-
-    return Machine.here().code()
+    return machine.Machine.here().code()
 
 
 # Safekeeping: how a study compares with what this machine has seen, and its last backup.
@@ -152,9 +153,7 @@ class Safekeeping:
 
 def safekeeping(folder: Path) -> Safekeeping:
     """How safe the study in a folder is; changes nothing in it."""
-    from graphveil.study import StoredStudy, machine
-
-    study = StoredStudy.at(folder)
+    study = stored_study.StoredStudy.at(folder)
     place, rows = folder.resolve(), [row.hash for row in study.ledger().rows]
     backups = (each.backup for each in machine.known(study.machine) if each.folder == place)
     newest = next(backups, "")
@@ -167,10 +166,7 @@ def shared_backup(folder: Path) -> str | None:
 
     A study on a server is not restored with the home directory, and knows its place by itself.
     """
-    from graphveil.study import StoredStudy
-    from graphveil.study.machine import VARIABLE
-
-    study = StoredStudy.at(folder)
+    study = stored_study.StoredStudy.at(folder)
     common = study.machine.backed_up_with(study.folder.root)
     if common is None or not study.folder.database_url.startswith("sqlite"):
         return None
@@ -178,16 +174,14 @@ def shared_backup(folder: Path) -> str | None:
     when = moved if study.ledger().is_open else "before records are added"
     return (
         f"the study and this machine's memory of it both lie in {common}: a restored backup of "
-        f"both may go on unnoticed, with noise that is used already. Set {VARIABLE} to a folder "
-        f"that is not restored with it, {when}."
+        "both may go on unnoticed, with noise that is used already. Set "
+        f"{machine.VARIABLE} to a folder that is not restored with it, {when}."
     )
 
 
 def note_backup(folder: Path) -> None:
     """Keep in mind that all there is now was backed up; the keeper says so, nobody checks."""
-    from graphveil.study import StoredStudy, machine
-
-    study = StoredStudy.at(folder)
+    study = stored_study.StoredStudy.at(folder)
     rows = study.ledger().rows
     machine.remember(study.machine, folder, rows[-1].hash if rows else "")
 
@@ -222,8 +216,6 @@ class Exposure:
 
 def exposure(folder: Path) -> Exposure | None:
     """What others can read of the study in a folder; None if nothing, or if there is no study."""
-    from graphveil.study.storage.folder import Folder
-
     place = Folder(folder.resolve())
     if not place.private.is_dir() or place.private.is_symlink():
         return None
@@ -260,10 +252,7 @@ def known_studies(beside: Path | None = None) -> tuple[KnownStudy, ...]:
     Args:
         beside: a folder whose studies are taken up, too.
     """
-    from graphveil.study import machine
-    from graphveil.study.machine import Machine
-
-    here = Machine.here()
+    here = machine.Machine.here()
     listed = {each.folder for each in machine.known(here)}
     for folder in () if beside is None else _studies_in(beside):
         if folder not in listed:
@@ -274,20 +263,14 @@ def known_studies(beside: Path | None = None) -> tuple[KnownStudy, ...]:
 
 def opened(folder: Path) -> KnownStudy:
     """The study in a folder, which is remembered; refuses a folder that holds none."""
-    from graphveil.study import StoredStudy, machine
-    from graphveil.study.machine import Machine
-
-    StoredStudy.at(folder)  # refuses
-    known = machine.remember(Machine.here(), folder)
+    stored_study.StoredStudy.at(folder)  # refuses
+    known = machine.remember(machine.Machine.here(), folder)
     return _study(known.key, known.folder)
 
 
 def known_study(key: str) -> KnownStudy:
     """The study that has a key."""
-    from graphveil.study import machine
-    from graphveil.study.machine import Machine
-
-    for each in machine.known(Machine.here()):
+    for each in machine.known(machine.Machine.here()):
         if each.key == key and each.is_there:
             return _study(key, each.folder)
     raise StudyError("this study is not known here, or its folder is gone.")
@@ -295,10 +278,7 @@ def known_study(key: str) -> KnownStudy:
 
 def forget(key: str) -> None:
     """Leave a study out of the list; it stays as it is."""
-    from graphveil.study import machine
-    from graphveil.study.machine import Machine
-
-    machine.forget(Machine.here(), key)
+    machine.forget(machine.Machine.here(), key)
 
 
 def keep_in_mind(folder: Path) -> None:
@@ -308,8 +288,6 @@ def keep_in_mind(folder: Path) -> None:
 
 
 def _studies_in(folder: Path) -> Iterator[Path]:
-    from graphveil.study.storage.folder import Folder
-
     with suppress(OSError):
         for place, each in enumerate(sorted(folder.resolve().iterdir())):
             if place < MOST_BESIDE and not each.is_symlink() and Folder(each).study_file.is_file():
@@ -317,8 +295,6 @@ def _studies_in(folder: Path) -> Iterator[Path]:
 
 
 def _study(key: str, folder: Path) -> KnownStudy:
-    from graphveil.study.storage.folder import Folder
-
     place = Folder(folder)
     return KnownStudy(key, folder, _title(place.study_file), place.public_ledger.exists())
 

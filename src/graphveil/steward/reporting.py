@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphveil.errors import ParameterError, StudyError
+from graphveil.study.storage.folder import Folder, require_no_links_in_public
 
 if TYPE_CHECKING:
     from graphveil.report.card import FiledBy
     from graphveil.report.releases import Measurement
     from graphveil.study.ledger import Ledger
     from graphveil.study.public.public_part import PublicPart
-    from graphveil.study.storage.folder import Folder
 
 
 # Where the public part is: in a study's folder, or by itself, as it was published.
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
 
 def find(given: Path) -> Path:
     """The public part in a folder that is a study, or is a public part itself."""
-    from graphveil.study.storage.folder import Folder, require_no_links_in_public
-
     root = given.resolve()
     for folder in (root / "public", root):
         if (folder / "study.toml").is_file():
@@ -44,8 +42,6 @@ def has_private_part(public: Path) -> bool:
 
 def writing(public: Path) -> AbstractContextManager[object]:
     """Keep other processes from writing into the same public part."""
-    from graphveil.study.storage.folder import Folder
-
     return Folder(public.parent).lock() if has_private_part(public) else nullcontext()
 
 

@@ -13,10 +13,19 @@ from typing import TYPE_CHECKING, Any
 
 from graphveil.deferred import pl
 from graphveil.errors import GraphveilError, InputError
+from graphveil.graph.groups import GROUP
 from graphveil.hints import Hint
+from graphveil.records import ReadingOptions, read_records
+from graphveil.records.columns import listed, plain
+from graphveil.records.detection import detected, found_files
+from graphveil.records.distances import distance_columns
+from graphveil.records.format import registered
+from graphveil.records.readers.hivtrace import people_in
+from graphveil.records.readers.hivtrace.dates import date_like, values_named
+from graphveil.records.tables.delimited import DelimitedTable
+from graphveil.records.tables.table_file import HeldTable, table_file
 
 if TYPE_CHECKING:
-    from graphveil.records import ReadingOptions
     from graphveil.records.source_file import SourceFile
     from graphveil.steward.adding import Addition
 
@@ -55,8 +64,6 @@ def previews(
     files: Sequence[Path], format_name: str | None, options: ReadingOptions
 ) -> tuple[Preview, ...]:
     """The beginning of every file, sheet and table; refuses what cannot be opened at all."""
-    from graphveil.records.detection import found_files
-
     return tuple(
         _preview(file, explained_file(file, format_name, options), options)
         for file in found_files(files, options)
@@ -81,8 +88,6 @@ def _beginning(
     file: SourceFile, recognised: ExplainedFile, options: ReadingOptions
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...], tuple[str, ...]]:
     """Columns, first rows, and columns that look like dates; nothing if it is no table."""
-    from graphveil.records.tables.table_file import table_file
-
     try:
         if recognised.format == "hivtrace":
             return _people_of_hivtrace(file, options)
@@ -96,9 +101,6 @@ def _beginning(
 
 
 def _first_rows(table: Any, names: Sequence[str]) -> tuple[tuple[str, ...], ...]:
-
-    from graphveil.records.tables.delimited import DelimitedTable
-    from graphveil.records.tables.table_file import HeldTable
 
     if isinstance(table, DelimitedTable):
         places = [table.names.index(name) for name in names]
@@ -127,9 +129,6 @@ def _people_of_hivtrace(
     file: SourceFile, options: ReadingOptions
 ) -> tuple[tuple[str, ...], tuple[tuple[str, ...], ...], tuple[str, ...]]:
     """The people of an HIV-TRACE network, with the fields that may be dates."""
-    from graphveil.records.readers.hivtrace import people_in
-    from graphveil.records.readers.hivtrace.dates import date_like, values_named
-
     sections, network = people_in(file, options)
     dates = date_like(sections, network)
     columns = ("id", *(name for name in dates if name != "id"))
@@ -146,8 +145,6 @@ def _roles(
     columns: Sequence[str], recognised: ExplainedFile, options: ReadingOptions
 ) -> dict[str, str]:
     """What columns are taken for, by what was recognised and the steward's options."""
-    from graphveil.records.columns import plain
-
     theirs = {plain(name): name for name in reversed(columns)}
     roles: dict[str, str] = {}
 
@@ -187,9 +184,6 @@ class Sample:
 
 def sample(files: Sequence[Path], format_name: str | None, options: ReadingOptions) -> Sample:
     """What would be read first; nothing of files that are refused."""
-    from graphveil.graph.groups import GROUP
-    from graphveil.records import read_records
-
     try:
         read = read_records(files, format=format_name, options=replace(options, mark_bad=True))
     except InputError:
@@ -247,8 +241,6 @@ class ExplainedFile:
 
     def lines(self) -> list[str]:
         """The file in words."""
-        from graphveil.records.columns import listed
-
         if not self.format:
             return [Hint.joined(f"{self.name}:", self.why)]
         columns = {
@@ -287,8 +279,6 @@ class Explained:
 
 def known_formats() -> list[KnownFormat]:
     """Every format, by name."""
-    from graphveil.records.format import registered
-
     return [KnownFormat(each.name, each.summary, each.looks) for each in registered().values()]
 
 
@@ -305,9 +295,6 @@ def explained(
         format: of all files; None recognises each by its content.
         options: those given already.
     """
-    from graphveil.records import read_records
-    from graphveil.records.detection import found_files
-
     each = tuple(explained_file(file, format, options) for file in found_files(files, options))
     try:
         read = read_records(files, format=format, options=replace(options, mark_bad=False))
@@ -320,8 +307,6 @@ def explained_file(
     file: SourceFile, format_name: str | None, options: ReadingOptions
 ) -> ExplainedFile:
     """What one file would be taken for."""
-    from graphveil.records.detection import detected
-
     try:
         [(format_, claimed)] = detected([file], format_name, options, {})
     except InputError as refused:
@@ -337,9 +322,6 @@ def _without(name: str, refused: InputError) -> str:
 
 
 def _with_columns(found: ExplainedFile, file: SourceFile) -> ExplainedFile:
-    from graphveil.records.distances import distance_columns
-    from graphveil.records.tables.table_file import table_file
-
     table = table_file(file)
     names = [name for name in table.names if name.strip()]
     dates = [name for name in table.date_columns() if name not in found.ids]

@@ -9,8 +9,10 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from graphveil.calendar.times import Unit
 from graphveil.errors import InputError, Interruption, ParameterError, StudyError
 from graphveil.hints import Hint
+from graphveil.noise.exact_numbers import as_text
 from graphveil.steward import reporting
 from graphveil.steward.reporting import Report, report_is_current, write_report
 from graphveil.study.backends import HERE, BackendChoice
@@ -58,8 +60,6 @@ def steps_due(promise: Promise, sealed: int) -> int | None:
 
 def _is_endless(promise: Promise) -> bool:
     """Whether nothing says which step is the last that has ended."""
-    from graphveil.calendar.times import Unit
-
     calendar = promise.calendar
     return calendar.unit == Unit.NUMBER and calendar.last_step is None
 
@@ -368,8 +368,6 @@ def _steps(outlook: StudyOutlook, now: Status) -> tuple[NextStep, ...]:
 
 def _price(promise: Promise) -> str:
     """ε of all series, and of the pool that some may share."""
-    from graphveil.noise.exact_numbers import as_text
-
     return as_text(promise.budget_total()[0] - promise.budget_left()[0])
 
 

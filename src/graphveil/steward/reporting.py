@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphveil.errors import ParameterError, StudyError
+from graphveil.study.public.public_part import PublicPart
 from graphveil.study.storage.folder import Folder, require_no_links_in_public
+from graphveil.whole_files import write_whole
 
 if TYPE_CHECKING:
     from graphveil.report.card import FiledBy
     from graphveil.report.releases import Measurement
     from graphveil.study.ledger import Ledger
-    from graphveil.study.public.public_part import PublicPart
 
 
 # Where the public part is: in a study's folder, or by itself, as it was published.
@@ -98,8 +99,6 @@ def filed_by(region: str, sector: str, authors: Sequence[str], curator: str) -> 
 def write_registry_entry(folder: Path, file: Path, filed: FiledBy) -> None:
     """Write the entry of a study for OpenDP's registry of deployments."""
     from graphveil.report.card import as_yaml, entry
-    from graphveil.study.public.public_part import PublicPart
-    from graphveil.whole_files import write_whole
 
     content = as_yaml(entry(PublicPart.read(find(folder)), filed))
     write_whole(file, lambda opened: opened.write(content), parameter="registry")
@@ -114,7 +113,6 @@ def write_report(public: Path, known: PublicPart | None = None) -> Report:
             the lock, so that no report replaces a newer one.
     """
     from graphveil.report.artefacts import write_part
-    from graphveil.study.public.public_part import PublicPart
 
     with writing(public):
         current = known if known and known.is_announced(public) else None
@@ -127,8 +125,6 @@ def write_report(public: Path, known: PublicPart | None = None) -> Report:
 
 def published(folder: Path, series: str | None = None) -> PublicPart:
     """The public part of a study, or by itself; of one series, if it is named."""
-    from graphveil.study.public.public_part import PublicPart
-
     part = PublicPart.read(find(folder))
     if series is None:
         return part

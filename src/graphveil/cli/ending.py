@@ -71,7 +71,7 @@ def endings() -> Iterator[None]:
         try:
             yield
         except SystemExit as leaving:
-            stop = _interruption_behind(leaving)
+            stop = _first_behind(leaving, KeyboardInterrupt)
             if stop is None:
                 raise
             _end(stop)
@@ -138,11 +138,6 @@ def _missing_library(error: BaseException) -> str:
     missing = isinstance(error, ModuleNotFoundError) and error.name
     name = missing.partition(".")[0] if missing else ""
     return name if name in _LIBRARIES else ""
-
-
-def _interruption_behind(leaving: BaseException) -> KeyboardInterrupt | None:
-    """The interruption because of which the option parser leaves, if that is why."""
-    return _first_behind(leaving, KeyboardInterrupt)
 
 
 def _first_behind(error: BaseException, kind: type[Kind]) -> Kind | None:

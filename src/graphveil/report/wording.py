@@ -235,9 +235,9 @@ def when(at: str) -> str:
     return f"{match[1]}, {match[2]} UTC" if match else at
 
 
-def many(number: int, thing: str, things: str | None = None) -> str:
+def many(number: int, thing: str) -> str:
     """As in "1 step" and "3 steps"."""
-    return f"{number:,} {thing if number == 1 else things or thing + 's'}"
+    return f"{number:,} {thing if number == 1 else thing + 's'}"
 
 
 def fraction(text: str) -> str:

@@ -211,11 +211,7 @@ class TriedPromises:
 
 
 def tried_promises(
-    sequence: GraphSequence,
-    series: Sequence[Wanted],
-    *,
-    horizon: int | None = None,
-    engine: Engine | None = None,
+    sequence: GraphSequence, series: Sequence[Wanted], *, horizon: int | None = None
 ) -> TriedPromises:
     """Try every promise on a network that anybody may see.
 
@@ -223,11 +219,10 @@ def tried_promises(
         sequence: the network.
         series: what is to be published.
         horizon: how many releases there will be; None takes the steps of the network.
-        engine: where counting runs; by default on this machine.
     """
     from graphveil.backends import LocalEngine
 
-    bench = _Bench(sequence, tuple(series), horizon or sequence.steps, engine or LocalEngine())
+    bench = _Bench(sequence, tuple(series), horizon or sequence.steps, LocalEngine())
     tried = tuple(filter(None, map(bench.tried, _bounds(sequence))))
     if not tried:
         raise ParameterError(

@@ -287,7 +287,7 @@ def noise_facts(laws: Iterable[tuple[NoiseLaw, int]]) -> tuple[NoiseFact, ...]:
 # One more series: what a study then promises, the same for a try and for the real thing.
 
 
-def with_ratio(ledger: Ledger, name: str, formula: str, source: str = "the ratio") -> Promise:
+def with_ratio(ledger: Ledger, name: str, formula: str) -> Promise:
     """An open study with one more ratio; changes nothing. Refuses one that cannot be computed."""
     before = ledger.versions[-1]
     next_step = (
@@ -300,8 +300,8 @@ def with_ratio(ledger: Ledger, name: str, formula: str, source: str = "the ratio
         raise ParameterError("ratio", "needs a name that no other has")
     ratio = RatioPromise(name=name.strip(), formula=formula, opened=opened)
     ratio.require_series({each.name: each for each in before.series}, before.degree_bound)
-    after = before.with_ratio(ratio, source)
-    require_limits(after, source)
+    after = before.with_ratio(ratio, "the ratio")
+    require_limits(after, "the ratio")
     return after
 
 

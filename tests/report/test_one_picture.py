@@ -25,7 +25,7 @@ from graphveil.report.page import page
 from graphveil.report.ratios import all_ratios
 from graphveil.report.summary import _quantile, distribution, summary
 from graphveil.report.wording import TOO_NOISY, count_range, counted_at, whole
-from graphveil.study.public.public_part import PublicPart
+from graphveil.study.public_part import PublicPart
 from studies import opened
 
 SERIES = [

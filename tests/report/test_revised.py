@@ -23,11 +23,11 @@ from graphveil.series.planner import plan
 from graphveil.series.revising import revised
 from graphveil.statistics.statistic import statistic
 from graphveil.study import StoredStudy
+from graphveil.study.announced_plans import announced_plan
+from graphveil.study.chain import PublicRow, canonical, read_rows
+from graphveil.study.history import PublishedSeries
 from graphveil.study.machine import Machine
-from graphveil.study.public.announced_plans import announced_plan
-from graphveil.study.public.chain import PublicRow, canonical, read_rows
-from graphveil.study.public.history import PublishedSeries
-from graphveil.study.public.public_part import PublicPart
+from graphveil.study.public_part import PublicPart
 from studies import opened, promise
 
 SERIES = [

@@ -13,7 +13,7 @@ from graphveil.report.card import card
 from graphveil.report.page import page
 from graphveil.report.statement import aim
 from graphveil.report.wording import chance, when
-from graphveil.study.public.public_part import PublicPart
+from graphveil.study.public_part import PublicPart
 from public_parts import SERIES, promise, published
 from statement_items import ITEMS, Item
 from test_summary import STUDIES

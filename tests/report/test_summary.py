@@ -13,9 +13,9 @@ from graphveil.report.news import NOTHING_MORE, Headline, headline, overview
 from graphveil.report.page import _sensitivity, page
 from graphveil.report.summary import summary
 from graphveil.report.wording import TOO_NOISY, figure
-from graphveil.study.public.facts import EVERY_NETWORK
-from graphveil.study.public.history import PublishedSeries
-from graphveil.study.public.public_part import PublicPart
+from graphveil.study.facts import EVERY_NETWORK
+from graphveil.study.history import PublishedSeries
+from graphveil.study.public_part import PublicPart
 from public_parts import NOISE, SERIES, SIZES, opened, promise, published
 from tries import crossed
 

@@ -31,9 +31,9 @@ from graphveil.series.state import SeriesState, start
 from graphveil.series.terms import SeriesTerms
 from graphveil.statistics.statistic import statistic
 from graphveil.study import StoredStudy
+from graphveil.study.facts import DIGITS, ReleaseMade
 from graphveil.study.promise import Promise
 from graphveil.study.promise_entries import SeriesPromise
-from graphveil.study.public.facts import DIGITS, ReleaseMade
 from graphveil.study.records.local import LocalBackend
 from small_sequences import growths
 from studies import people, promise

@@ -18,8 +18,8 @@ from graphveil.steward.requests import SeriesRequest
 from graphveil.steward.status import status
 from graphveil.study.backends import AddOptions
 from graphveil.study.ledger import Ledger
-from graphveil.study.public.public_part import PublicPart
-from graphveil.study.storage.reading import Reading
+from graphveil.study.public_part import PublicPart
+from graphveil.study.reading import Reading
 from steward import contents, opened, people
 from study_requests import EDGES, REQUEST
 

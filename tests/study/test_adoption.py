@@ -24,11 +24,11 @@ from graphveil.study.adoption import (
     renewals,
     require_reason,
 )
+from graphveil.study.chain import canonical, digest
+from graphveil.study.facts import DIGITS, StudyAdopted
 from graphveil.study.machine import Machine, Mark, SeenRow
-from graphveil.study.public.chain import canonical, digest
-from graphveil.study.public.facts import DIGITS, StudyAdopted
-from graphveil.study.storage.reading import StoredSeries
-from graphveil.study.storage.sql import Transaction
+from graphveil.study.reading import StoredSeries
+from graphveil.study.sql import Transaction
 from graphveil.study.witness import Lineage
 from studies import opened
 

@@ -20,7 +20,7 @@ from graphveil.report.card import card
 from graphveil.series.losses import FURTHER
 from graphveil.steward.reporting import write_report
 from graphveil.study import Promise, SeriesPromise, StoredStudy
-from graphveil.study.public.public_part import PublicPart
+from graphveil.study.public_part import PublicPart
 from plain_rules import DEGREES, EDGES, numbered, totals
 from test_degree_bound import PROJECTED
 from test_neighbours import masked, shape

@@ -19,7 +19,7 @@ from graphveil.report.artefacts import artefacts
 from graphveil.study import Promise, StoredStudy
 from graphveil.study.extension import Further
 from graphveil.study.machine import Machine
-from graphveil.study.public.public_part import PublicPart
+from graphveil.study.public_part import PublicPart
 from graphveil.study.verification import verify
 from graphveil.study.witness import WitnessVerdict
 from studies import people, promise, released
@@ -356,7 +356,7 @@ FORGED: list[tuple[str, Callable[[dict[str, Any]], None]]] = [
 def test_an_extension_that_cannot_stand_is_refused(
     tmp_path: Path, machine: Machine, words: str, forge: Callable[[dict[str, Any]], None]
 ) -> None:
-    from graphveil.study.public.history import History
+    from graphveil.study.history import History
 
     study = made(tmp_path / "study", machine)
     study.extend(Further("2007"))

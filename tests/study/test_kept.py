@@ -23,8 +23,8 @@ from graphveil.graph.sequence import GraphSequence
 from graphveil.records import from_rows
 from graphveil.study import Promise, StoredStudy
 from graphveil.study.backends import AddOptions
+from graphveil.study.chain import canonical
 from graphveil.study.ledger import Ledger
-from graphveil.study.public.chain import canonical
 from graphveil.study.records import arena, checkpoint, segments
 from graphveil.study.records import batches as growing
 from graphveil.study.verification import verify

@@ -143,7 +143,7 @@ def test_a_study_is_held_by_one_at_a_time(place: Machine, monkeypatch: pytest.Mo
         if not taken():  # type: ignore[operator]
             raise WaitingError
 
-    monkeypatch.setattr("graphveil.study.storage.folder.wait_for", wait)
+    monkeypatch.setattr("graphveil.study.folder.wait_for", wait)
     others = place.holding("e" * 64)
     with place.holding(STUDY), others, pytest.raises(WaitingError), place.holding(STUDY):
         pass

@@ -23,9 +23,9 @@ from graphveil.steward.outlook import study_outlook
 from graphveil.steward.status import status
 from graphveil.study import Promise, StoredStudy
 from graphveil.study.backends import AddOptions
+from graphveil.study.chain import PublicRow
 from graphveil.study.extension import Further
-from graphveil.study.public.chain import PublicRow
-from graphveil.study.public.facts import Event
+from graphveil.study.facts import Event
 from graphveil.study.publishing import predicted, prepare
 from plain_rules import DEGREES, EDGES, Link, Node, numbered
 from studies import freeze_noise

@@ -19,6 +19,14 @@ from graphveil.series.losses import losses_beyond
 from graphveil.series.planner import plan
 from graphveil.statistics.sensitivity import PROOFS
 from graphveil.study import Promise, SeriesPromise, opening
+from graphveil.study.chain import digest
+from graphveil.study.facts import (
+    AFTER_PROJECTION,
+    DIGITS,
+    EVERY_NETWORK,
+    SeriesOpened,
+    StudyOpened,
+)
 from graphveil.study.ledger import Ledger
 from graphveil.study.opening import (
     noise_facts,
@@ -31,16 +39,8 @@ from graphveil.study.opening import (
     require_room,
     series_plan,
 )
-from graphveil.study.public.chain import digest
-from graphveil.study.public.facts import (
-    AFTER_PROJECTION,
-    DIGITS,
-    EVERY_NETWORK,
-    SeriesOpened,
-    StudyOpened,
-)
-from graphveil.study.storage.reading import StoredSeries
-from graphveil.study.storage.sql import Transaction
+from graphveil.study.reading import StoredSeries
+from graphveil.study.sql import Transaction
 from studies import YEARS, promise
 
 EDGES = {"name": "edges", "statistic": "edges", "epsilon": "1/4"}

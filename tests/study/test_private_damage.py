@@ -26,11 +26,10 @@ from fault_runs import Template, at, memory
 from graphveil.errors import GraphveilError
 from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.records import from_rows
-from graphveil.study import SeriesPromise, StoredStudy
+from graphveil.study import SeriesPromise, StoredStudy, agreement
 from graphveil.study.extension import Further
 from graphveil.study.ledger import StoredFile
 from graphveil.study.records import segments
-from graphveil.study.storage import agreement
 from studies import promise
 
 LAST = 7

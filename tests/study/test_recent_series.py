@@ -15,7 +15,7 @@ from graphveil.study import StoredStudy
 from graphveil.study.extension import Further
 from graphveil.study.opening import series_plan
 from graphveil.study.promise_entries import SeriesPromise
-from graphveil.study.public.public_part import PublicPart
+from graphveil.study.public_part import PublicPart
 from graphveil.study.verification import verify
 from studies import YEARS, StillNoise, freeze_noise, opened, promise
 

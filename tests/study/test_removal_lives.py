@@ -16,7 +16,7 @@ from graphveil.records import ReadingOptions
 from graphveil.steward import adding
 from graphveil.study import StoredStudy
 from graphveil.study.backends import AddOptions
-from graphveil.study.public.facts import Event
+from graphveil.study.facts import Event
 from graphveil.study.records import attempts
 from removal_cases import Case, Node
 from removal_lives import Script, run, violations

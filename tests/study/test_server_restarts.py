@@ -90,7 +90,7 @@ def committed(study: StoredStudy) -> list[tuple[Any, ...]]:
 def test_a_database_without_a_schema_is_refused_at_once(
     tmp_path: Path, postgresql: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graphveil.study.storage.folder.PATIENCE", 0.0)
+    monkeypatch.setattr("graphveil.study.folder.PATIENCE", 0.0)
     url = sa.make_url(postgresql).update_query_dict({"options": "-csearch_path=nowhere"})
     with pytest.raises(StorageError, match="shows this user no schema"):
         StoredStudy.create(

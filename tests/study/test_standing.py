@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 
 from graphveil.errors import IntegrityError
+from graphveil.study.facts import Event
 from graphveil.study.ledger import LedgerRow
 from graphveil.study.machine import Mark, SeenRow
 from graphveil.study.machine import Memory as Remembered
-from graphveil.study.public.facts import Event
 from graphveil.study.witness import (
     Lineage,
     WitnessVerdict,

@@ -13,8 +13,7 @@ from threading import Event, Thread
 import pytest
 
 from graphveil.errors import StorageError
-from graphveil.study import StoredStudy
-from graphveil.study.storage import folder
+from graphveil.study import StoredStudy, folder
 from studies import opened
 
 HERE = f"process {os.getpid()} on {socket.gethostname()}"

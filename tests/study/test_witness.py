@@ -28,7 +28,7 @@ from graphveil.records import from_rows
 from graphveil.report.artefacts import artefacts
 from graphveil.study import StoredStudy, opening
 from graphveil.study.machine import Machine
-from graphveil.study.public.public_part import PublicPart
+from graphveil.study.public_part import PublicPart
 from graphveil.study.verification import verify
 from graphveil.study.witness import WitnessVerdict
 from studies import opened, people, promise, released

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphveil.errors import StorageError
-from graphveil.study.public.chain import digest
-from graphveil.study.storage.folder import make_public_folder
+from graphveil.study.chain import digest
+from graphveil.study.folder import make_public_folder
 from graphveil.whole_files import write_bytes
 
 if TYPE_CHECKING:
-    from graphveil.study.public.public_part import PublicPart
+    from graphveil.study.public_part import PublicPart
 
 
 # What the files of a series are called: after it, as far as file systems allow.
@@ -71,7 +71,7 @@ def _listed(part: PublicPart) -> Iterator[Artefact]:
 
 def write(public: Path) -> tuple[Path, ...]:
     """Write the report of a `public` folder into it, each file whole or not at all."""
-    from graphveil.study.public.public_part import PublicPart
+    from graphveil.study.public_part import PublicPart
 
     return write_part(public, PublicPart.read_newest(public))
 

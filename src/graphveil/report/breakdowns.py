@@ -19,8 +19,8 @@ from graphveil.statistics.breakdown import Breakdown, cell_words
 
 if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar
-    from graphveil.study.public.facts import ReleaseMade
-    from graphveil.study.public.history import PublishedSeries
+    from graphveil.study.facts import ReleaseMade
+    from graphveil.study.history import PublishedSeries
 
 Rows = tuple[tuple[str, ...], ...]
 Cell = tuple[str, tuple[str, ...], Rows]  # title, header, rows

@@ -20,8 +20,8 @@ from graphveil.report.releases import counted
 from graphveil.report.wording import counted_things
 
 if TYPE_CHECKING:
-    from graphveil.study.public.history import PublishedSeries
-    from graphveil.study.public.public_part import PublicPart
+    from graphveil.study.history import PublishedSeries
+    from graphveil.study.public_part import PublicPart
 
 FORMAT = 1
 NO_REASON = (

@@ -29,16 +29,16 @@ from graphveil.report.releases import (
 from graphveil.series.joint import DECIMALS, KnownBest, Member, joint
 from graphveil.series.postprocessing import AnnouncedFacts, StatisticFacts
 from graphveil.series.revising import revised, revised_at_thresholds
-from graphveil.study.public.announced_plans import announced_plan
-from graphveil.study.public.facts import DIGITS
-from graphveil.study.public.history import PublishedSeries
+from graphveil.study.announced_plans import announced_plan
+from graphveil.study.facts import DIGITS
+from graphveil.study.history import PublishedSeries
 
 if TYPE_CHECKING:
     from graphveil.graph.promises import Bound
     from graphveil.mechanisms.planning.covariance import Floats
     from graphveil.mechanisms.planning.plan import Plan
-    from graphveil.study.public.facts import ReleaseMade
-    from graphveil.study.public.public_part import PublicPart
+    from graphveil.study.facts import ReleaseMade
+    from graphveil.study.public_part import PublicPart
 
 
 TENTH = 10  # how much less likely it is that what limits an interval from outside is wrong

@@ -19,9 +19,9 @@ from graphveil.report.wording import TOO_NOISY, chance
 from graphveil.statistics.statistic import WINDOW
 
 if TYPE_CHECKING:
-    from graphveil.study.public.facts import ReleaseMade
-    from graphveil.study.public.history import PublishedSeries
-    from graphveil.study.public.public_part import PublicPart
+    from graphveil.study.facts import ReleaseMade
+    from graphveil.study.history import PublishedSeries
+    from graphveil.study.public_part import PublicPart
 
 SHORT = 12  # steps that it has at least
 LONG = 400  # steps that a table on the page has at most; the files have all

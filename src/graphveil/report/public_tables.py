@@ -26,8 +26,8 @@ from graphveil.report.statement import has_revisions
 from graphveil.report.wording import budget, heading
 
 if TYPE_CHECKING:
-    from graphveil.study.public.history import PublishedSeries
-    from graphveil.study.public.public_part import PublicPart
+    from graphveil.study.history import PublishedSeries
+    from graphveil.study.public_part import PublicPart
 
 
 @dataclass(frozen=True)

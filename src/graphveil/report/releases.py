@@ -21,9 +21,9 @@ from graphveil.report.wording import counted_links
 from graphveil.statistics.breakdown import ALIKE, MIXED, cell_words
 
 if TYPE_CHECKING:
-    from graphveil.study.public.facts import ReleaseMade
-    from graphveil.study.public.history import PublishedSeries
-    from graphveil.study.public.public_part import PublicPart
+    from graphveil.study.facts import ReleaseMade
+    from graphveil.study.history import PublishedSeries
+    from graphveil.study.public_part import PublicPart
 
 NEVER = "never"
 KINDS = {"str": "text", "int": "whole number", "float": "number"}

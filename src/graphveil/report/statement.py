@@ -23,9 +23,9 @@ from graphveil.report.wording import (
 
 if TYPE_CHECKING:
     from graphveil.graph.promises import Bound
-    from graphveil.study.public.facts import StudyAdopted, StudyExtended
-    from graphveil.study.public.history import PublishedSeries
-    from graphveil.study.public.public_part import PublicPart
+    from graphveil.study.facts import StudyAdopted, StudyExtended
+    from graphveil.study.history import PublishedSeries
+    from graphveil.study.public_part import PublicPart
 
 WEAK = 5  # an even guess can then become 99% sure
 

@@ -21,8 +21,8 @@ from graphveil.report.ratios import newest
 from graphveil.series.ratios import Number, Ratio
 
 if TYPE_CHECKING:
-    from graphveil.study.public.history import PublishedSeries
-    from graphveil.study.public.public_part import PublicPart
+    from graphveil.study.history import PublishedSeries
+    from graphveil.study.public_part import PublicPart
 
 BEYOND = (1, 10)  # of the further hubs whose price is announced, those that the page names
 

@@ -17,9 +17,9 @@ from graphveil.noise.zcdp import epsilon_of, rho_of
 from graphveil.statistics.statistic import WINDOW
 
 if TYPE_CHECKING:
-    from graphveil.study.public.facts import ReleaseMade
-    from graphveil.study.public.history import PublishedSeries
-    from graphveil.study.public.public_part import PublicPart
+    from graphveil.study.facts import ReleaseMade
+    from graphveil.study.history import PublishedSeries
+    from graphveil.study.public_part import PublicPart
 
 # Nodes are people here, and edges links: a study's unit of privacy is a person.
 COUNTED = {

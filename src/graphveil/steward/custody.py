@@ -15,7 +15,7 @@ from graphveil.errors import GraphveilError, StudyError
 from graphveil.noise.exact_numbers import Exact, as_text
 from graphveil.steward.status import BudgetStatus
 from graphveil.study.committed import NO_PRICES, exact_prices
-from graphveil.study.storage.folder import Folder
+from graphveil.study.folder import Folder
 
 if TYPE_CHECKING:
     from graphveil.study import machine, stored_study

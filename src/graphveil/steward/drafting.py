@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from graphveil.steward.outlook import Outlook
     from graphveil.steward.requests import SeriesRequest, StudyRequest
     from graphveil.steward.sharing import Sharing
-    from graphveil.study.storage.folder import Folder
+    from graphveil.study.folder import Folder
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ def from_study_file(given: Path | bytes) -> Draft:
     """
     from graphveil.steward.outlook import outlooks
     from graphveil.study.opening import require_affordable, require_draft
-    from graphveil.study.public.public_part import text_in, text_of
+    from graphveil.study.public_part import text_in, text_of
 
     source = "study.toml" if isinstance(given, bytes) else given.name
     text = text_in(given, source) if isinstance(given, bytes) else text_of(given)

@@ -19,9 +19,9 @@ from graphveil.report.releases import PublishedChange, all_changes, divided, row
 from graphveil.report.wording import counted_things, percent, whole
 from graphveil.steward import reporting
 from graphveil.steward.status import PoolStatus
+from graphveil.study.history import PublishedSeries
 from graphveil.study.promise import Promise
-from graphveil.study.public.history import PublishedSeries
-from graphveil.study.public.public_part import LEDGER, STUDY, PublicPart, text_of
+from graphveil.study.public_part import LEDGER, STUDY, PublicPart, text_of
 
 if TYPE_CHECKING:
     import pandas as pd

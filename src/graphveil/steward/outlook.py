@@ -221,7 +221,7 @@ def plain_times(times: Mapping[int, Fraction]) -> dict[str, float]:
 def study_outlook(folder: Path) -> StudyOutlook:
     """What the study in a folder will publish, and how noisy; reads no records."""
     from graphveil.study import StoredStudy
-    from graphveil.study.storage.reading import plan_of
+    from graphveil.study.reading import plan_of
 
     study = StoredStudy.at(folder)
     committed = study.committed()

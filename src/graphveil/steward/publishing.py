@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from graphveil.steward.outlook import Outlook, StudyOutlook
     from graphveil.steward.status import Status
     from graphveil.study import Promise, StoredStudy
-    from graphveil.study.public.public_part import PublicPart
+    from graphveil.study.public_part import PublicPart
 
 
 # Steps: by their public names, and which of them have ended and are due.

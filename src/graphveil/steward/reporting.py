@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphveil.errors import ParameterError, StudyError
-from graphveil.study.public.public_part import PublicPart
-from graphveil.study.storage.folder import Folder, require_no_links_in_public
+from graphveil.study.folder import Folder, require_no_links_in_public
+from graphveil.study.public_part import PublicPart
 from graphveil.whole_files import write_whole
 
 if TYPE_CHECKING:

@@ -211,7 +211,7 @@ class Tray:
 
     def say(self, reading: Reading) -> None:
         """Store how they are to be read."""
-        from graphveil.study.storage.folder import write_private
+        from graphveil.study.folder import write_private
 
         with self._alone():
             self._make()

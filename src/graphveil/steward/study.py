@@ -32,9 +32,9 @@ if TYPE_CHECKING:
     from graphveil.steward.publishing import Publication
     from graphveil.steward.series import Opening, StudyGoingOn
     from graphveil.steward.verifying import Verification
+    from graphveil.study.history import PublishedSeries
     from graphveil.study.promise import Promise
     from graphveil.study.promise_entries import RatioPromise
-    from graphveil.study.public.history import PublishedSeries
 
 
 @dataclass(frozen=True)

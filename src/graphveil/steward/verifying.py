@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 from graphveil.errors import GraphveilError, IntegrityError
 from graphveil.hints import Hint
 from graphveil.steward import reporting
+from graphveil.study import chain
 from graphveil.study.backends import HERE, BackendChoice
+from graphveil.study.facts import Event
 from graphveil.study.promise import Promise
-from graphveil.study.public import chain
-from graphveil.study.public.facts import Event
-from graphveil.study.public.public_part import LEDGER, STUDY, Check, PublicPart, Unfinished, text_of
+from graphveil.study.public_part import LEDGER, STUDY, Check, PublicPart, Unfinished, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from graphveil.report.artefacts import Artefact
-    from graphveil.study.public.chain import PublicRow
+    from graphveil.study.chain import PublicRow
 
 EARLIER_REPORTS = 8  # that a file which is not of the newest one may be left over from
 OUR_FILES = {"README.txt", "study.toml", "ledger.jsonl"}
@@ -113,7 +113,7 @@ def checks(folder: Path, engine: BackendChoice = HERE) -> Iterator[Check]:
 
 def _consistency(public: Path, part: PublicPart) -> str:
     """The study file may be of the time before the newest series."""
-    from graphveil.study.public.announced_plans import pool_sentence, require_enough_noise
+    from graphveil.study.announced_plans import pool_sentence, require_enough_noise
 
     if Promise.from_toml(text_of(public / STUDY), STUDY, committed=True) != part.promise:
         return Unfinished(f"{STUDY} is of before the newest series, extension or adoption")

@@ -16,16 +16,16 @@ from graphveil.errors import IntegrityError, ParameterError
 from graphveil.mechanisms.planning import continuation
 from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.series import state as states
+from graphveil.study.chain import canonical, digest
 from graphveil.study.committed import NO_PRICES, Committed, Prices, label_of
 from graphveil.study.extension import Replanned
+from graphveil.study.facts import RenewedSeries, Software, StudyAdopted
 from graphveil.study.ledger import Ledger
 from graphveil.study.machine import Machine
 from graphveil.study.opening import require_payable
 from graphveil.study.promise import Promise
-from graphveil.study.public.chain import canonical, digest
-from graphveil.study.public.facts import RenewedSeries, Software, StudyAdopted
-from graphveil.study.storage.reading import StoredSeries, plan_of, state_of
-from graphveil.study.storage.sql import Transaction
+from graphveil.study.reading import StoredSeries, plan_of, state_of
+from graphveil.study.sql import Transaction
 from graphveil.study.witness import Lineage
 
 LONGEST_REASON = 1000  # characters

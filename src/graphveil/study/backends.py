@@ -27,10 +27,10 @@ if TYPE_CHECKING:
     from graphveil.records import ReadFiles, ReadingOptions
     from graphveil.series.counting import SeriesCounts
     from graphveil.series.terms import SeriesTerms
+    from graphveil.study.folder import Folder
     from graphveil.study.ledger import Ledger
     from graphveil.study.promise import Promise
     from graphveil.study.records.findings import Findings
-    from graphveil.study.storage.folder import Folder
 
 GROUP = "graphveil.backends"
 _OURS = {  # nobody's may stand in for one of them

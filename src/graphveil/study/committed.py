@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Final, Never, TypeAlias
 from graphveil.errors import ParameterError, StudyError
 from graphveil.hints import Hint
 from graphveil.noise.exact_numbers import Exact, exact
+from graphveil.study.facts import Event
+from graphveil.study.folder import Folder
 from graphveil.study.ledger import Ledger
-from graphveil.study.public.facts import Event
-from graphveil.study.public.public_part import (
+from graphveil.study.public_part import (
     Head,
     PublicPart,
     PublishedText,
@@ -22,9 +23,8 @@ from graphveil.study.public.public_part import (
     require_agreeing_file,
     require_newest,
 )
-from graphveil.study.storage.folder import Folder
-from graphveil.study.storage.reading import Reading, StoredSeries
-from graphveil.study.storage.store import Store
+from graphveil.study.reading import Reading, StoredSeries
+from graphveil.study.store import Store
 
 if TYPE_CHECKING:
     from graphveil.study.promise import Promise

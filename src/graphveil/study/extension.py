@@ -17,14 +17,14 @@ from graphveil.errors import ParameterError, StudyError
 from graphveil.mechanisms.planning import continuation
 from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.release_noise import measurement
+from graphveil.study.chain import canonical, digest
 from graphveil.study.committed import Committed, Prices, label_of
+from graphveil.study.facts import DIGITS, ExtendedSeries, LossFact, Software, StudyExtended
 from graphveil.study.ledger import Ledger
 from graphveil.study.opening import loss_facts, noise_facts, require_payable
 from graphveil.study.promise import Promise
-from graphveil.study.public.chain import canonical, digest
-from graphveil.study.public.facts import DIGITS, ExtendedSeries, LossFact, Software, StudyExtended
-from graphveil.study.storage.reading import StoredSeries, plan_of
-from graphveil.study.storage.sql import Transaction
+from graphveil.study.reading import StoredSeries, plan_of
+from graphveil.study.sql import Transaction
 
 # A series whose plan is changed under way, because the study is adopted or extended.
 

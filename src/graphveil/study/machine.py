@@ -23,14 +23,14 @@ from typing import IO, Any, Final, NamedTuple
 from graphveil.errors import IntegrityError, ParameterError, StorageError
 from graphveil.hints import Hint
 from graphveil.study.binding import Binding
-from graphveil.study.ledger import LedgerRow
-from graphveil.study.storage.folder import (
+from graphveil.study.folder import (
     OWNER_ONLY_FILE,
     OWNER_ONLY_FOLDER,
     Folder,
     locked,
     write_private,
 )
+from graphveil.study.ledger import LedgerRow
 from graphveil.whole_files import clear_leftovers, write_whole
 
 VARIABLE = "GRAPHVEIL_STATE"

@@ -23,12 +23,9 @@ from graphveil.series.planner import plan
 from graphveil.statistics import statistic as statistics
 from graphveil.statistics.sensitivity import PROOFS
 from graphveil.statistics.statistic import STEPS, registered
+from graphveil.study.chain import canonical, digest
 from graphveil.study.committed import Prices, label_of
-from graphveil.study.ledger import Ledger
-from graphveil.study.promise import Promise, require_limits, require_series_limits
-from graphveil.study.promise_entries import RatioPromise, SeriesPromise
-from graphveil.study.public.chain import canonical, digest
-from graphveil.study.public.facts import (
+from graphveil.study.facts import (
     AFTER_PROJECTION,
     DIGITS,
     EVERY_NETWORK,
@@ -42,11 +39,14 @@ from graphveil.study.public.facts import (
     Software,
     StudyOpened,
 )
-from graphveil.study.storage.reading import VERSION, StoredSeries
+from graphveil.study.ledger import Ledger
+from graphveil.study.promise import Promise, require_limits, require_series_limits
+from graphveil.study.promise_entries import RatioPromise, SeriesPromise
+from graphveil.study.reading import VERSION, StoredSeries
 
 if TYPE_CHECKING:
     from graphveil.noise.laws import NoiseLaw
-    from graphveil.study.storage.sql import Transaction
+    from graphveil.study.sql import Transaction
 
 
 def open_study(transaction: Transaction, promise: Promise) -> None:

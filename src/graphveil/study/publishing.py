@@ -24,9 +24,8 @@ from graphveil.series.release import MadeRelease, Release, has_same_past, make_r
 from graphveil.series.state import SeriesState
 from graphveil.series.terms import SeriesTerms
 from graphveil.study.backends import PreparedSteps, Stored
-from graphveil.study.ledger import Ledger, LedgerRow
-from graphveil.study.public.chain import canonical, digest
-from graphveil.study.public.facts import (
+from graphveil.study.chain import canonical, digest
+from graphveil.study.facts import (
     DIGITS,
     AnswerFact,
     ChangeFact,
@@ -34,9 +33,10 @@ from graphveil.study.public.facts import (
     Software,
     StepSealed,
 )
-from graphveil.study.public.history import PublishedSeries
-from graphveil.study.storage.reading import StoredSeries, plan_of, state_of
-from graphveil.study.storage.sql import Transaction
+from graphveil.study.history import PublishedSeries
+from graphveil.study.ledger import Ledger, LedgerRow
+from graphveil.study.reading import StoredSeries, plan_of, state_of
+from graphveil.study.sql import Transaction
 
 if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar

@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from graphveil.errors import IntegrityError
 from graphveil.hints import Hint
+from graphveil.study.facts import Event
 from graphveil.study.ledger import LedgerRow
 from graphveil.study.machine import Machine, Mark, SeenRow
-from graphveil.study.public.facts import Event
-from graphveil.study.storage.reading import Reading
-from graphveil.study.storage.store import Store
+from graphveil.study.reading import Reading
+from graphveil.study.store import Store
 
 if TYPE_CHECKING:
-    from graphveil.study.storage.sql import Transaction
+    from graphveil.study.sql import Transaction
 
 Admission: TypeAlias = "Callable[[Machine, Transaction, Lineage], object]"
 BEGINNINGS = (Event.STUDY_OPENED, Event.STUDY_ADOPTED, Event.STUDY_HANDED_OVER)

@@ -30,7 +30,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from graphveil.errors import DEBUG, GraphveilError, ParameterError, StorageError, unexpected
 from graphveil.hints import Hint
-from graphveil.study.storage.folder import write_private
+from graphveil.study.folder import write_private
 from graphveil.web.guard import DOOR, Access, Address, Guard, Password, closed
 from graphveil.web.pages import ROUTES
 from graphveil.web.site import MOST_BYTES, Site, page

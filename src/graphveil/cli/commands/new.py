@@ -200,7 +200,7 @@ def new(
     from graphveil.graph.groups import Groups
     from graphveil.steward import drafting
     from graphveil.steward.requests import StudyRequest
-    from graphveil.study.storage.folder import Folder
+    from graphveil.study.folder import Folder
 
     Folder(folder.resolve()).require_free()
     if study_file is not None:

@@ -12,7 +12,7 @@ from graphveil.cli.output import print_as_it_is, print_json, print_releases, wor
 from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
-    from graphveil.study.public.public_part import PublicPart
+    from graphveil.study.public_part import PublicPart
 
 
 def memo(

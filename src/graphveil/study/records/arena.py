@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 
 from graphveil.errors import IntegrityError, StorageError
 from graphveil.posix import NO_FOLLOW, set_mode, sync_folder
+from graphveil.study.folder import OWNER_ONLY_FILE
 from graphveil.study.ledger import StoredFile
 from graphveil.study.records.segments import checked
-from graphveil.study.storage.folder import OWNER_ONLY_FILE
 from graphveil.threads import in_threads
 from graphveil.whole_files import write_whole
 

@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from graphveil.backends import Engine
     from graphveil.graph.degrees import FinalDegrees
     from graphveil.graph.intake.records import Records
-    from graphveil.study.storage.folder import Folder
+    from graphveil.study.folder import Folder
 
 
 OURS = "the records that were added before"

@@ -26,9 +26,11 @@ from graphveil.graph.projection import EdgeLists, Projected
 from graphveil.graph.sequence import GraphSequence, Growth, LateEdges
 from graphveil.series.counting import SeriesCounts, View, ViewCounts, by_view
 from graphveil.statistics.change import tally_under
+from graphveil.study.chain import canonical
+from graphveil.study.facts import Event
+from graphveil.study.folder import Folder, make_private_folder
 from graphveil.study.ledger import Ledger, LedgerRow, StoredFile
-from graphveil.study.public.chain import canonical
-from graphveil.study.public.facts import Event
+from graphveil.study.reading import UNREADABLE
 from graphveil.study.records.arena import (
     Arena,
     Layout,
@@ -39,8 +41,6 @@ from graphveil.study.records.arena import (
     write_packed,
     written,
 )
-from graphveil.study.storage.folder import Folder, make_private_folder
-from graphveil.study.storage.reading import UNREADABLE
 
 if TYPE_CHECKING:
     from graphveil.backends.backend import CheckpointFormat

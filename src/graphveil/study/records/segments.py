@@ -28,8 +28,8 @@ from graphveil.errors import IntegrityError
 from graphveil.graph.columns import Column
 from graphveil.graph.intake.identity import IdIndex, integers_or_text, same_form
 from graphveil.graph.sequence import BOTH, GraphSequence, Growth, LateEdges
+from graphveil.study.folder import write_private
 from graphveil.study.ledger import SealedTables, StoredFile, StoredTable
-from graphveil.study.storage.folder import write_private
 from graphveil.whole_files import clear_leftovers
 
 if TYPE_CHECKING:

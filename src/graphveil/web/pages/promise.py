@@ -26,7 +26,7 @@ from graphveil.steward.drafting import RHYTHMS, create, delete_draft, draft, rew
 from graphveil.steward.outlook import study_outlook
 from graphveil.steward.requests import expected_size
 from graphveil.steward.staging import safe_name
-from graphveil.study.storage.folder import Folder
+from graphveil.study.folder import Folder
 from graphveil.web.forms import Form, taking_form
 from graphveil.web.guard import POLICY, PUBLISHED
 from graphveil.web.promise_form import (

@@ -13,9 +13,9 @@ from graphveil.mechanisms.mechanism import registered
 from graphveil.mechanisms.planning.plan import FORMATS, Plan
 from graphveil.noise.exact_numbers import as_text
 from graphveil.noise.zcdp import epsilon_of
+from graphveil.study.history import PublishedSeries
 from graphveil.study.promise import Promise
-from graphveil.study.public.history import PublishedSeries
-from graphveil.study.storage.reading import UNREADABLE
+from graphveil.study.reading import UNREADABLE
 
 LONGER = 16  # than all releases so far is no epoch by this factor, as every next one is begun late
 

@@ -14,8 +14,7 @@ from fractions import Fraction
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import NEWEST, IntegrityError, NewerFormatError, StudyError
 from graphveil.graph.promises import Bound, HubBound
-from graphveil.study.promise import Promise
-from graphveil.study.public.facts import (
+from graphveil.study.facts import (
     Announcement,
     Event,
     ExtendedSeries,
@@ -30,6 +29,7 @@ from graphveil.study.public.facts import (
     StudyExtended,
     StudyOpened,
 )
+from graphveil.study.promise import Promise
 
 NODES = "nodes"  # the statistic that counts people, whatever their links
 _VERSION = re.compile(r"graphveil \d[\w.+-]{0,30}", re.ASCII)  # a public file may contain anything

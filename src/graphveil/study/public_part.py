@@ -19,13 +19,13 @@ from pathlib import Path
 
 from graphveil.errors import IntegrityError, StorageError, StudyError
 from graphveil.hints import Hint
+from graphveil.study import chain
+from graphveil.study.chain import PublicRow, read_rows
+from graphveil.study.facts import StepSealed
+from graphveil.study.folder import Folder
+from graphveil.study.history import History, PublishedSeries
 from graphveil.study.ledger import Ledger
 from graphveil.study.promise import Promise
-from graphveil.study.public import chain
-from graphveil.study.public.chain import PublicRow, read_rows
-from graphveil.study.public.facts import StepSealed
-from graphveil.study.public.history import History, PublishedSeries
-from graphveil.study.storage.folder import Folder
 from graphveil.whole_files import write_bytes
 
 # What the files beside the public ledger show: enough to notice that the ledger is older.

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from graphveil.errors import IntegrityError, ParameterError, require_known_format
+from graphveil.study.facts import Event
 from graphveil.study.ledger import Ledger, LedgerRow, require_chain
-from graphveil.study.public.facts import Event
 
 if TYPE_CHECKING:
     from graphveil.mechanisms.planning.plan import Plan

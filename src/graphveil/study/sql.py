@@ -20,17 +20,17 @@ import sqlalchemy as sa
 from sqlalchemy import exc
 
 from graphveil.errors import ParameterError, StorageError, StudyError
-from graphveil.study.ledger import Ledger, LedgerRow
-from graphveil.study.public.facts import Event, Fact
-from graphveil.study.storage.folder import (
+from graphveil.study.facts import Event, Fact
+from graphveil.study.folder import (
     PATIENCE,
     SOMEBODY,
     noted_holder,
     running_command,
     wait_for,
 )
-from graphveil.study.storage.reading import KEPT, VERSION, Reading, StoredSeries
-from graphveil.study.storage.store import SQLITE, note_beside, sqlite_settings
+from graphveil.study.ledger import Ledger, LedgerRow
+from graphveil.study.reading import KEPT, VERSION, Reading, StoredSeries
+from graphveil.study.store import SQLITE, note_beside, sqlite_settings
 
 LONGEST_NAME = 63  # that PostgreSQL keeps of a client
 _LOGGED_AS = "graphveil"

@@ -14,7 +14,7 @@ from functools import lru_cache
 from typing import Any
 
 from graphveil.errors import IntegrityError
-from graphveil.study.public.facts import Announcement
+from graphveil.study.facts import Announcement
 
 GENESIS = "0" * 64
 _ENCODER = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False)

@@ -19,13 +19,13 @@ from typing import TYPE_CHECKING, Any
 
 from graphveil.errors import StorageError, require_known_format
 from graphveil.posix import NO_FOLLOW, set_mode
-from graphveil.study.storage.folder import OWNER_ONLY_FILE, PATIENCE, noted
-from graphveil.study.storage.reading import VERSION, Reading, SqliteSource
+from graphveil.study.folder import OWNER_ONLY_FILE, PATIENCE, noted
+from graphveil.study.reading import VERSION, Reading, SqliteSource
 
 if TYPE_CHECKING:
     import sqlalchemy as sa
 
-    from graphveil.study.storage.sql import Transaction
+    from graphveil.study.sql import Transaction
 
 
 def now() -> str:
@@ -46,7 +46,7 @@ class Store:
     @classmethod
     def create(cls, url: str) -> Store:
         """The store at `url`, with empty tables; refuses one that holds a study."""
-        from graphveil.study.storage.sql import make_tables
+        from graphveil.study.sql import make_tables
 
         with in_words():
             store = cls(made(url))
@@ -72,7 +72,7 @@ class Store:
     @cached_property
     def engine(self) -> sa.Engine:
         """How writers reach it, and readers of a server."""
-        from graphveil.study.storage.sql import engine_at
+        from graphveil.study.sql import engine_at
 
         return engine_at(self.url)
 
@@ -84,14 +84,14 @@ class Store:
                 with look_into(self.url) as connection:
                     yield Reading(SqliteSource(connection))
             else:
-                from graphveil.study.storage.sql import SqlSource
+                from graphveil.study.sql import SqlSource
 
                 with self._connected() as connected:
                     yield Reading(SqlSource(connected))
 
     def require_sound(self, require: Callable[[sa.Connection, sa.MetaData], str]) -> str:
         """Let a check look at the database itself, and at the tables that it should have."""
-        from graphveil.study.storage.sql import TABLES
+        from graphveil.study.sql import TABLES
 
         with in_words(), self._connected() as connection:
             return require(connection, TABLES)
@@ -104,7 +104,7 @@ class Store:
             at: the time that its rows carry; by default that of its beginning. How long
                 counting takes depends on the data, so no row tells when that was over.
         """
-        from graphveil.study.storage.sql import Transaction
+        from graphveil.study.sql import Transaction
 
         with in_words(), self.engine.begin() as connection, self._noted():
             yield Transaction(connection, at or now())

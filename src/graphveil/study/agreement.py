@@ -16,11 +16,11 @@ import sqlalchemy as sa
 
 from graphveil.errors import IntegrityError
 from graphveil.series import state as states
+from graphveil.study import sql as server_schema
+from graphveil.study.chain import canonical, digest
+from graphveil.study.facts import Event
 from graphveil.study.ledger import Ledger, LedgerRow
-from graphveil.study.public.chain import canonical, digest
-from graphveil.study.public.facts import Event
-from graphveil.study.storage import sql as server_schema
-from graphveil.study.storage.reading import EntriesOfSeries, Reading, StoredSeries
+from graphveil.study.reading import EntriesOfSeries, Reading, StoredSeries
 
 Releases = frozenset[tuple[str, int, int]]
 Found = TypeVar("Found")

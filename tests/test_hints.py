@@ -31,9 +31,7 @@ OPTION = re.compile(r"(?<![\w-])--([a-z][a-z-]*)")
 COMMAND = re.compile(r"`graphveil ([a-z-]+)")
 # A statistic says what its parameters are called; the lab is a program of its own; and the page
 # has lines to copy into a terminal.
-NAMING_OPTIONS = (
-    *("statistics", "lab/__main__.py", "hints.py", "web/wording.py", "web/wording.py", "cli"),
-)
+NAMING_OPTIONS = ("statistics", "lab/__main__.py", "hints.py", "web/wording.py", "cli")
 
 
 def facts(words: str) -> set[str]:

@@ -262,6 +262,9 @@ def _ledger(part: PublicPart) -> dict[str, Any]:
     }
 
 
+# The entry for a registry of deployments, filled from the card.
+
+
 SCHEMA: Final = "entries of the public registry, as stored in 2026"
 
 

@@ -98,6 +98,9 @@ def series_table(series: PublishedSeries) -> bytes:
 
 
 PACKAGE, DATASET = "datapackage.json", "dataset.jsonld"
+# Catalogues: the public part as other programs read it, a data package and a dataset.
+
+
 KINDS = {"text": "string", "whole number": "integer", "number": "number"}
 KEYS = {  # of a table, by which its rows are told apart
     "releases.csv": ("series", "step", "degree"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import sqrt
@@ -293,27 +293,23 @@ def possible(curve: Curve, at: Fraction) -> Curve | None:
     return curve
 
 
-def pool_curve(promise: Promise, series: SeriesPromise, first_step: int = 0) -> Curve:
+def pool_curve(promise: Promise, series: SeriesPromise) -> Curve:
     """The predicted error that a series keeps small, for shares of the study's pool."""
-    from graphveil.mechanisms.planning.spans import achieved
-    from graphveil.study.opening import series_plan
-
-    def error(share: Fraction) -> float:
-        return achieved(series_plan(promise, series.pooled(share), first_step))
-
-    return error
+    return _curve(promise, series.pooled, 0)
 
 
 def error_curve(promise: Promise, series: SeriesPromise, first_step: int = 0) -> Curve:
     """The predicted error that a series keeps small, for other shares than it has."""
+    return _curve(promise, lambda epsilon: series.costing(epsilon, series.horizon), first_step)
+
+
+def _curve(
+    promise: Promise, at_share: Callable[[Fraction], SeriesPromise], first_step: int
+) -> Curve:
     from graphveil.mechanisms.planning.spans import achieved
     from graphveil.study.opening import series_plan
 
-    def error(epsilon: Fraction) -> float:
-        at_this_price = series.costing(epsilon, series.horizon)
-        return achieved(series_plan(promise, at_this_price, first_step))
-
-    return error
+    return lambda share: achieved(series_plan(promise, at_share(share), first_step))
 
 
 def other_shares(plan: Plan) -> Curve:

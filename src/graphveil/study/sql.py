@@ -251,6 +251,9 @@ def _allowed(table: sa.Table) -> set[str]:
     return {f"index {each.name}" for each in table.indexes}
 
 
+# The tables of a study, and the one writer who enters rows into them.
+
+
 TABLES = sa.MetaData()
 _ABOUT = sa.Table(
     "about", TABLES, sa.Column("key", sa.Text, primary_key=True), sa.Column("value", sa.Text)

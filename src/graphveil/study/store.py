@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
     from graphveil.study.sql import Transaction
 
+SQLITE = "sqlite:///"  # before the name of a file
+
 
 def now() -> str:
     """The time, in UTC, as rows carry it."""
@@ -119,9 +121,6 @@ class Store:
     def _connected(self) -> Iterator[sa.Connection]:
         with self.engine.connect().execution_options(reading=True) as connection:
             yield connection
-
-
-SQLITE = "sqlite:///"  # before the name of a file
 
 
 @contextmanager

@@ -145,6 +145,9 @@ def rendered(template: str, **values: Any) -> str:
     return _environment().get_template(template).render(values)
 
 
+# The same in a terminal and in Python: for each step of the page a line to copy.
+
+
 _FLAGS = ("complete", "strict", "yes", "ignore_after_end", "change_reading")
 _DAYS = "day_first"
 _OF_ADD = ("id", "source", "target", "time", "edge_time", "undated")  # arguments of `Study.add`

@@ -304,6 +304,9 @@ def _is_sound(memory: mmap.mmap, region: Region, place: int) -> bool:
     return _sum(memoryview(memory), region.start + first, region.start + last) == region.sums[place]
 
 
+# Packing: plain data and arrays in one private file, whose checksum is verified on reading.
+
+
 _ARRAY = "array"  # the key of the placeholder for an array in the data
 _ALIGNED = 64
 _LARGE = 1 << 20  # bytes that are written at once, at least

@@ -38,6 +38,9 @@ if TYPE_CHECKING:
     from graphveil.study.promise import Promise
 
 
+# Private tables: files that only their owner may read, each with its checksum.
+
+
 def write_table(folder: Path, stem: str, frame: pl.DataFrame) -> StoredTable:
     """Write a table under a name of its own; what is returned belongs in the ledger."""
     return _written(folder, stem, "parquet", table_bytes(frame))
@@ -146,6 +149,9 @@ def edge_table(newer: Int32s, entries: Int32s, steps: Int32s, *, late: bool) -> 
             "direction": (entries & BOTH).astype(np.uint8),
         }
     ).with_columns(late=pl.lit(late), step=pl.Series(steps))
+
+
+# Segments: read one after the other, their tables are the columns of a graph sequence.
 
 
 FEW = 64  # segments are read one by one, so that nothing of a large graph is copied

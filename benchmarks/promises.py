@@ -17,7 +17,7 @@ from graphveil.graph.degrees import degrees
 from graphveil.graph.sequence import GraphSequence
 from graphveil.records import read_pair
 from graphveil.statistics.statistic import statistic
-from graphveil.steward.planning.promising import Wanted, taken, tried_promises
+from graphveil.steward.promising import Wanted, taken, tried_promises
 
 MONTHLY = {"collegemsg", "covid-korea-kcdc"}  # the others have a step a year
 SERIES = (

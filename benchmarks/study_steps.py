@@ -21,7 +21,7 @@ from pathlib import Path
 from time import perf_counter, process_time
 
 from graphveil.report.page import page
-from graphveil.study.public.public_part import PublicPart
+from graphveil.study.public_part import PublicPart
 
 HERE = Path(__file__).resolve().parent
 PAGE = HERE / "STUDY.md"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from graphveil.steward.planning.drafting import calendar
-from graphveil.steward.planning.requests import SeriesRequest, StudyRequest
+from graphveil.steward.drafting import calendar
+from graphveil.steward.requests import SeriesRequest, StudyRequest
 
 EDGES = SeriesRequest("edges", epsilon="1/4")
 REQUEST = StudyRequest(

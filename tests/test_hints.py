@@ -18,7 +18,7 @@ from typer.main import get_command
 from commands import ROOT
 from graphveil import ReadingOptions, Study
 from graphveil.cli import VERBS, program
-from graphveil.cli.hints import HINTS as OF_COMMANDS
+from graphveil.cli.ending import HINTS as OF_COMMANDS
 from graphveil.errors import InputError, ParameterError, Place, RecordError, StudyError
 from graphveil.hints import HINTS as OF_PYTHON
 from graphveil.hints import IN_A_TERMINAL, Hint, in_words
@@ -31,9 +31,7 @@ OPTION = re.compile(r"(?<![\w-])--([a-z][a-z-]*)")
 COMMAND = re.compile(r"`graphveil ([a-z-]+)")
 # A statistic says what its parameters are called; the lab is a program of its own; and the page
 # has lines to copy into a terminal.
-NAMING_OPTIONS = (
-    *("statistics", "lab/__main__.py", "hints.py", "web/wording.py", "web/commands.py", "cli"),
-)
+NAMING_OPTIONS = ("statistics", "lab/__main__.py", "hints.py", "web/wording.py", "cli")
 
 
 def facts(words: str) -> set[str]:
@@ -88,7 +86,7 @@ def test_every_code_is_known_used_and_gets_its_facts() -> None:
         for words in (table[code] for table in FACES.values()):
             assert named is None or facts(words) <= named, code
     everywhere = {text for path in SOURCES.rglob("*.py") for text in texts(path)}
-    tables = {SOURCES / name for name in ("hints.py", "cli/hints.py", "web/wording.py")}
+    tables = {SOURCES / name for name in ("hints.py", "cli/ending.py", "web/wording.py")}
     others = {t for p in SOURCES.rglob("*.py") if p not in tables for t in texts(p)}
     assert used <= OF_PYTHON.keys() <= everywhere
     assert OF_PYTHON.keys() <= others, "some words are for no refusal"

@@ -87,7 +87,7 @@ def frozen(seed: str) -> Iterator[World]:
     with ExitStack() as patches:
         memory = patches.enter_context(TemporaryDirectory())
         patches.enter_context(mock.patch.dict(os.environ, {"GRAPHVEIL_STATE": memory}))
-        for module in ("storage.store", "committed"):
+        for module in ("store", "committed"):
             patches.enter_context(mock.patch(f"graphveil.study.{module}.datetime", world))
         patches.enter_context(mock.patch("secrets.token_hex", world.salt))
         patches.enter_context(

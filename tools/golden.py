@@ -29,9 +29,9 @@ import tomli_w  # noqa: E402
 
 from graphveil import Study  # noqa: E402
 from graphveil.steward import custody, series  # noqa: E402
-from graphveil.steward.planning.requests import SeriesRequest  # noqa: E402
-from graphveil.study.custody import binding  # noqa: E402
-from graphveil.study.custody.machine import VARIABLE, Machine  # noqa: E402
+from graphveil.steward.requests import SeriesRequest  # noqa: E402
+from graphveil.study import binding  # noqa: E402
+from graphveil.study.machine import VARIABLE, Machine  # noqa: E402
 
 FIRST, LAST = 2001, 2006  # the years of the studies; the first three are published
 SERVER = "postgresql+psycopg:///nowhere"  # stands for a server that is gone

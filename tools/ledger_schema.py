@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from commands import ROOT
-from graphveil.study.public.facts import Fact
+from graphveil.study.facts import Fact
 
 SCHEMA = ROOT / "src" / "graphveil" / "report" / "ledger.schema.json"
 HASH = {"type": "string", "pattern": "^[0-9a-f]{64}$"}

@@ -1,15 +1,16 @@
-"""Modules that are imported when they are first used: most commands only look, and count nothing.
+"""Heavy modules: imported when they are first used, since most commands only look; or in part.
 
 Modules with compiled code import NumPy themselves, since the compiler has to see it.
 """
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
-__all__ = ["Deferred", "module_of", "np"]
+__all__ = ["Deferred", "load_kernels_without_blas", "module_of", "np", "pl"]
 
 
 class Deferred:
@@ -33,5 +34,23 @@ def module_of(deferred: Deferred) -> ModuleType:
 
 if TYPE_CHECKING:
     import numpy as np
+    import polars as pl
 else:
-    np = Deferred("numpy")
+    np, pl = Deferred("numpy"), Deferred("polars")
+
+
+def load_kernels_without_blas() -> None:
+    """Load numba as our kernels need it, without SciPy.
+
+    When it is imported, numba asks for the version of SciPy, and with its first kernel it looks
+    for BLAS there, which takes a quarter of a second and serves no kernel of ours. Only for
+    processes that are all ours, as a command's is: in a user's process it would take BLAS away
+    from the user's own kernels.
+    """
+    if "scipy" in sys.modules or "numba" in sys.modules:
+        return
+    sys.modules["scipy"] = None  # type: ignore[assignment]  # looks absent
+    try:
+        import numba.np.arraymath  # noqa: F401
+    finally:
+        del sys.modules["scipy"]

@@ -10,7 +10,7 @@ from unittest import mock
 import pytest
 
 from commands import Finished, graphveil
-from graphveil.cli.commands.audit import REMINDER, VIOLATION
+from graphveil.cli.commands.measuring import REMINDER, VIOLATION
 from graphveil.statistics.edges import Edges
 from graphveil.statistics.sensitivity import Sensitivity
 

@@ -17,8 +17,8 @@ from commands import ROOT, graphveil
 from documents import COMMANDS
 from experiment_data import write_pair
 from graphveil.cli import VERBS, ending
-from graphveil.cli.commands import datasets, demo
-from graphveil.cli.commands.audit import VIOLATION
+from graphveil.cli.commands import demo, experiments
+from graphveil.cli.commands.measuring import VIOLATION
 from steward import PROMISE, SERIES, opened, people, run
 
 CLINIC = ("--nodes", "examples/clinic/nodes.csv", "--edges", "examples/clinic/edges.csv")
@@ -63,7 +63,7 @@ def steps_of_a_life(place: Path) -> list[tuple[str, ...]]:
 def small_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     """A demo without its scenes, which have a test of their own, small models, a short server."""
     monkeypatch.setattr(demo, "_scenes", lambda folder, exports: [])
-    monkeypatch.setattr(datasets, "DRAWN", ("synthetic-1:years=3,yearly=5",))
+    monkeypatch.setattr(experiments, "DRAWN", ("synthetic-1:years=3,yearly=5",))
     monkeypatch.setattr("uvicorn.Server.run", lambda *_, **__: None)
 
 

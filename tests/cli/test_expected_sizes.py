@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from commands import graphveil
-from graphveil.cli import questions
 from steward import PROMISE, contents, drafted, opened, people, run, run_json
 
 SIZED = ("--expected", "edges=5000", "--expected", "degrees=4000")
@@ -100,8 +99,9 @@ def test_a_drowned_series_needs_a_yes(tmp_path: Path) -> None:
 def test_at_a_terminal_a_yes_is_asked_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: str, made: bool
 ) -> None:
-    monkeypatch.setattr(questions, "at_a_terminal", lambda: True)
-    monkeypatch.setattr(sys, "stdin", io.StringIO(answer))
+    terminal = io.StringIO(answer)
+    monkeypatch.setattr(terminal, "isatty", lambda: True)
+    monkeypatch.setattr(sys, "stdin", terminal)
     root = tmp_path / "study"
     finished = graphveil("new", str(root), *PROMISE, "--series", "edges:expected=20")
     assert "The noise will drown it" in finished.err

@@ -23,7 +23,7 @@ from damage import damaged_bytes, forged
 from experiment_data import write_pair
 from fault_runs import let_memory_move
 from format_examples import HIVTRACE
-from graphveil.study.custody.machine import VARIABLE
+from graphveil.study.machine import VARIABLE
 from steward import opened, people, run
 
 REFUSALS = {2, 3, 4, 5, 7, 8, 9, 10, 11}
@@ -122,7 +122,7 @@ def damaged_data(kind: str, place: Path, numbers: range) -> Counter[int]:
 @pytest.fixture(autouse=True)
 def quick_models(monkeypatch: pytest.MonkeyPatch) -> None:
     """`datasets` also draws two models each time, which says nothing here."""
-    monkeypatch.setattr("graphveil.cli.commands.datasets.DRAWN", ())
+    monkeypatch.setattr("graphveil.cli.commands.experiments.DRAWN", ())
 
 
 @pytest.mark.parametrize("kind", DATA)

@@ -80,7 +80,7 @@ def test_a_steward_is_told_where_one_backup_restores_both(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """And can move the memory elsewhere, with the noise, by what the sentence says."""
-    monkeypatch.setattr("graphveil.study.custody.machine.gettempdir", lambda: str(tmp_path))
+    monkeypatch.setattr("graphveil.study.machine.gettempdir", lambda: str(tmp_path))
     home, root = tmp_path / "home", tmp_path / "home" / "study"
     monkeypatch.setenv("GRAPHVEIL_STATE", str(home / "state"))
     drafted = graphveil("new", str(root), *PROMISE, *SERIES)

@@ -1,29 +1,18 @@
-"""`graphveil new`: flags, questions, shares, and a draft that spends nothing."""
+"""`graphveil new`: flags, shares, and a draft that spends nothing."""
 
 from __future__ import annotations
 
 import io
-import os
-import pty
 import re
-import subprocess
-import sys
 import tomllib
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from commands import ROOT, graphveil
-from graphveil.cli import questions
-from graphveil.steward.planning.requests import series_data
+from commands import graphveil
+from graphveil.steward.requests import series_data
 from steward import PROMISE, SERIES, contents, drafted, run
-
-ANSWERS = (
-    "My study", "people of the tests", "the tests", "no", "year", "2001",
-    "2004", "much", "1/2", "the board", "edges high-degree:tau=3@1/4=hubs",
-    "many", "3000", "",
-)  # fmt: skip
 
 
 def study_of(root: Path) -> dict[str, Any]:
@@ -101,15 +90,25 @@ def test_calendars(tmp_path: Path, every: str, first: str, calendar: dict[str, A
     assert study_of(tmp_path / "study")["calendar"] == calendar
 
 
-def test_what_is_missing_is_listed_without_a_terminal(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(sys, "stdin", io.StringIO())
-    finished = graphveil("new", str(tmp_path / "study"), "--title", "T", "--in-bound", "3")
+@pytest.mark.parametrize(
+    ("given", "missing"),
+    [
+        ((), "title population publisher every first epsilon epsilon-reason series"),
+        (("--in-bound", "3", "--title", "T"), "out-bound bound-reason"),
+        (("--bound-reason", "surveys"), "bound"),
+        (("--oriented",), "in-bound out-bound bound-reason"),
+        (("--bound", "3"), "bound-reason"),
+        (("--cuts", "2001,2002"), "epsilon"),
+    ],
+)
+def test_what_is_missing_is_listed(tmp_path: Path, given: tuple[str, ...], missing: str) -> None:
+    finished = graphveil("new", str(tmp_path / "study"), *given)
     assert finished.code == 2
-    for option in ("population", "out-bound", "bound-reason", "every", "epsilon", "series"):
-        assert f"--{option}" in finished.err
-    assert "--title" not in finished.err
+    named = set(re.findall(r"--([a-z-]+)", finished.err))
+    assert named >= set(missing.split())
+    assert not named & {each.removeprefix("--") for each in given}
+    assert ("every" in named) is ("--cuts" not in given)
+    assert "graphveil serve" in finished.err
     assert not (tmp_path / "study").exists()
 
 
@@ -154,64 +153,6 @@ def test_a_second_study_in_the_same_folder_is_refused(tmp_path: Path) -> None:
     assert finished.code == 7
     assert "already holds a study" in finished.err
     assert contents(root) == before
-
-
-def test_questions_are_asked_until_the_answers_make_sense(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(questions, "at_a_terminal", lambda: True)
-    monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(ANSWERS) + "\n"))
-    finished = run("new", tmp_path / "study")
-    assert "must be a number such as '0.1'" in finished.err
-    study = study_of(tmp_path / "study")
-    assert study["bound"] == "none", "nothing is promised unless somebody wants to"
-    assert [each["projection"] for each in study["series"]] == ["follow:3000", 3]
-    assert study["budget"] == {"epsilon": "0.5", "justification": "the board"}
-    assert [each["name"] for each in study["series"]] == ["edges", "hubs"]
-    assert "must be a whole number, not 'many'" in finished.err
-    assert [each.get("expected") for each in study["series"]] == [3000, None]
-
-
-def test_a_bound_that_is_half_said_is_asked_for(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(questions, "at_a_terminal", lambda: True)
-    monkeypatch.setattr(sys, "stdin", io.StringIO("\n".join(("no", "nine", "9", *["x"] * 20))))
-    given = ("--title", "T", "--population", "P", "--publisher", "Q", "--bound-reason", "surveys")
-    rest = ("--first", "2001", "--every", "year", "--last", "2004", "--epsilon", "1")
-    more = ("--epsilon-reason", "r", "--series", "edges", "--expected", "edges=3000")
-    finished = run("new", tmp_path / "study", *given, *rest, *more)
-    assert "must be a whole number of at least 1" in finished.err
-    assert study_of(tmp_path / "study")["bound"]["degree"] == 9
-
-
-def test_only_what_is_missing_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(questions, "at_a_terminal", lambda: True)
-    monkeypatch.setattr(sys, "stdin", io.StringIO("\n\n"))
-    finished = run("new", tmp_path / "study", *PROMISE, "--expected", "nodes=800")
-    assert finished.err.count("?") == 2, "for the series, and for the size of the other"
-    assert [each["name"] for each in study_of(tmp_path / "study")["series"]] == ["nodes", "edges"]
-
-
-def test_at_a_real_terminal(tmp_path: Path) -> None:
-    """A pseudo-terminal of our own: the command sees a person and asks."""
-    ours, theirs = pty.openpty()
-    command = [sys.executable, "-m", "graphveil", "new", str(tmp_path / "study"), *PROMISE]
-    # stdout and stderr are pipes: what is tested is that a terminal to read from is enough.
-    with subprocess.Popen(
-        command,
-        stdin=theirs,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
-    ) as process:
-        os.write(ours, b"nodes\n800\n")
-        out, err = process.communicate(timeout=60)
-    os.close(ours)
-    os.close(theirs)
-    assert process.returncode == 0, err.decode()
-    assert "Which series will be published?" in err.decode()
-    assert "Nothing is spent yet" in out.decode()
 
 
 @pytest.mark.parametrize(

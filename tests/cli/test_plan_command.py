@@ -15,7 +15,7 @@ from graphveil.drawing.plots import round_ticks
 from graphveil.graph.promises import DegreeBound
 from graphveil.series.planner import best, compare
 from graphveil.statistics.statistic import statistic
-from graphveil.steward.planning.plots import _lines, _releases, plan_chart
+from graphveil.steward.comparison import _lines, _releases, plan_chart
 from steward import PROMISE, SERIES, drafted
 
 SVG = "{http://www.w3.org/2000/svg}"

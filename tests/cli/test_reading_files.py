@@ -11,9 +11,9 @@ from format_examples import COMPACT, EXAMPLES, Example
 from graphveil.errors import InputError
 from graphveil.records import ReadingOptions
 from graphveil.records.format import registered
-from graphveil.steward.records.adding import add
+from graphveil.steward.adding import add
 from graphveil.study import StoredStudy
-from graphveil.study.records.record_store import AddOptions
+from graphveil.study.backends import AddOptions
 from steward import run, run_json
 from studies import promise
 

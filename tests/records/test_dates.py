@@ -10,9 +10,9 @@ import pytest
 from graphveil.errors import InputError, ParameterError, UnconfirmedError
 from graphveil.records import ReadingOptions, read_records
 from graphveil.records.dates import Unclear, as_iso, from_excel
-from graphveil.steward.records.adding import add
+from graphveil.steward.adding import add
 from graphveil.study import StoredStudy
-from graphveil.study.records.record_store import AddOptions
+from graphveil.study.backends import AddOptions
 from plain_rules import sealed_steps
 from studies import promise
 

@@ -16,7 +16,7 @@ from graphveil.graph.intake.rules import RecordRules
 from graphveil.records import delimited, hivtrace_document
 from graphveil.records.format import registered
 from graphveil.records.readers import linelist
-from graphveil.steward.records.adding import add
+from graphveil.steward.adding import add
 from graphveil.study import StoredStudy
 from plain_rules import sealed_steps
 from removal import run, violations

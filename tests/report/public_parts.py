@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from graphveil.statistics.change import sensitivity_under
-from graphveil.study.lifecycle.opening import series_plan
+from graphveil.study.chain import PublicRow, as_text
+from graphveil.study.opening import series_plan
 from graphveil.study.promise import Promise
-from graphveil.study.public.chain import PublicRow, as_text
 
 DEGREE = 12
 SOFTWARE = {"software": "graphveil 0.1.0", "noise": "OpenDP 0.13.0"}

@@ -2,7 +2,7 @@
 
 NIST SP 800-226, Guidelines for Evaluating Differential Privacy Guarantees (March 2025), is cited by
 the parts of its pyramid. What OpenDP's registry of deployments asks for is filled from the card
-(`graphveil.report.registry`).
+(`graphveil.report.card`).
 """
 
 from __future__ import annotations

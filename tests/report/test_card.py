@@ -13,7 +13,7 @@ import pytest
 from commands import ROOT
 from graphveil.report.card import as_json, card
 from graphveil.report.page import CHECK
-from graphveil.study.public.public_part import PublicPart
+from graphveil.study.public_part import PublicPart
 from public_parts import opened, promise, published
 
 SCHEMA: dict[str, Any] = json.loads(

@@ -12,7 +12,7 @@ import frictionless
 import pytest
 
 from graphveil.report.artefacts import artefacts
-from graphveil.study.public.public_part import PublicPart
+from graphveil.study.public_part import PublicPart
 from public_parts import promise, published
 
 PART = PublicPart.of(published(promise(), 3).rows)

@@ -23,7 +23,7 @@ from graphveil.report.frame import (
     Size,
     step_ticks,
 )
-from graphveil.study.public.public_part import PublicPart
+from graphveil.study.public_part import PublicPart
 from public_parts import promise, published
 from tries import crossed
 

@@ -26,8 +26,8 @@ from graphveil.report.frame import (
 from graphveil.report.page import page
 from graphveil.report.public_tables import series_table
 from graphveil.report.releases import NEW, changes, new_at
-from graphveil.study.public.history import PublishedSeries
-from graphveil.study.public.public_part import PublicPart
+from graphveil.study.history import PublishedSeries
+from graphveil.study.public_part import PublicPart
 from public_parts import SERIES, promise, published
 
 DAYS = 3_650

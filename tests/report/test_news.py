@@ -13,8 +13,8 @@ from graphveil.report.estimates import now
 from graphveil.report.news import news, reading, verdict
 from graphveil.report.public_tables import TABLES
 from graphveil.report.releases import measurements
-from graphveil.study.public.facts import ReleaseMade
-from graphveil.study.public.public_part import PublicPart
+from graphveil.study.facts import ReleaseMade
+from graphveil.study.public_part import PublicPart
 from public_parts import promise, published
 
 (TABLE,) = (each for each in TABLES if each.file == "changes.csv")

@@ -13,7 +13,6 @@ import pytest
 from graphveil import Study
 from graphveil.calendar import phrases
 from graphveil.report import charts, news, page_tables
-from graphveil.report.degree_distribution import _quantile, distribution
 from graphveil.report.estimates import (
     Estimate,
     EstimatedSeries,
@@ -24,9 +23,9 @@ from graphveil.report.estimates import (
 )
 from graphveil.report.page import page
 from graphveil.report.ratios import all_ratios
-from graphveil.report.summary import summary
+from graphveil.report.summary import _quantile, distribution, summary
 from graphveil.report.wording import TOO_NOISY, count_range, counted_at, whole
-from graphveil.study.public.public_part import PublicPart
+from graphveil.study.public_part import PublicPart
 from studies import opened
 
 SERIES = [

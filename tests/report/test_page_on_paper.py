@@ -13,7 +13,7 @@ import pytest
 from browser import Page, opened_page
 from graphveil.report.artefacts import write
 from graphveil.report.summary import summary
-from graphveil.study.public.public_part import PublicPart
+from graphveil.study.public_part import PublicPart
 from public_parts import SERIES, promise, published, write_part
 from required import require_browser
 

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from graphveil.errors import GraphveilError, IntegrityError, StudyError
-from graphveil.study.public.chain import as_text
-from graphveil.study.public.public_part import PublicPart
+from graphveil.study.chain import as_text
+from graphveil.study.public_part import PublicPart
 from public_parts import Chain, opened, promise, published, series_fact, write_part
 
 

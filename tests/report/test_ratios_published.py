@@ -20,10 +20,10 @@ from graphveil.report.estimates import revisions
 from graphveil.report.ratios import ANYTHING, NOTHING, all_ratios
 from graphveil.series.ratios import Number, named_places
 from graphveil.study import StoredStudy
+from graphveil.study.history import History
 from graphveil.study.promise import Promise
 from graphveil.study.promise_entries import places_of
-from graphveil.study.public.history import History
-from graphveil.study.public.public_part import PublicPart
+from graphveil.study.public_part import PublicPart
 from studies import opened, promise
 
 SERIES: list[dict[str, Any]] = [

@@ -9,8 +9,8 @@ import yaml  # type: ignore[import-untyped]
 
 from commands import ROOT, graphveil
 from graphveil.errors import ParameterError
-from graphveil.report.registry import FIELDS, FiledBy, as_yaml, entry
-from graphveil.study.public.public_part import PublicPart
+from graphveil.report.card import FIELDS, FiledBy, as_yaml, entry
+from graphveil.study.public_part import PublicPart
 from public_parts import promise, published
 from steward import opened, run
 

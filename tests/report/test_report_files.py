@@ -17,14 +17,13 @@ from commands import ROOT
 from graphveil.errors import IntegrityError, StorageError
 from graphveil.report.artefacts import artefacts, write
 from graphveil.report.charts import description, drawing
-from graphveil.report.losses import certainties, chance, factor
 from graphveil.report.news import reading
 from graphveil.report.page import CHECK
 from graphveil.report.releases import as_csv, as_frame, as_json, as_parquet, measurements
-from graphveil.report.wording import COUNTED, counted_things, figure
+from graphveil.report.wording import COUNTED, certainties, chance, counted_things, factor, figure
 from graphveil.statistics.statistic import registered
-from graphveil.study.public.history import PublishedSeries
-from graphveil.study.public.public_part import PublicPart
+from graphveil.study.history import PublishedSeries
+from graphveil.study.public_part import PublicPart
 from public_parts import SERIES, opened, promise, published, write_part
 
 HOSTILE = '<script>alert("1")</script> & <img src=x onerror=y> {{ 7 * 7 }} {% raw %}'

@@ -23,11 +23,11 @@ from graphveil.series.planner import plan
 from graphveil.series.postprocessing import revised
 from graphveil.statistics.statistic import statistic
 from graphveil.study import StoredStudy
-from graphveil.study.custody.machine import Machine
-from graphveil.study.public.announced_plans import announced_plan
-from graphveil.study.public.chain import PublicRow, canonical, read_rows
-from graphveil.study.public.history import PublishedSeries
-from graphveil.study.public.public_part import PublicPart
+from graphveil.study.announced_plans import announced_plan
+from graphveil.study.chain import PublicRow, canonical, read_rows
+from graphveil.study.history import PublishedSeries
+from graphveil.study.machine import Machine
+from graphveil.study.public_part import PublicPart
 from studies import opened, promise
 
 SERIES = [
@@ -208,7 +208,7 @@ def test_a_plan_of_a_newer_version_is_left_to_that_version(
 
 
 def test_a_series_that_goes_on_is_revised_by_the_plan_that_it_has_then(tmp_path: Path) -> None:
-    from graphveil.study.lifecycle.extension import Further
+    from graphveil.study.extension import Further
 
     study = opened(tmp_path / "study", series=SERIES)
     study.publish(through=3)

@@ -10,11 +10,10 @@ from typing import Any
 import pytest
 
 from graphveil.report.card import card
-from graphveil.report.losses import chance
 from graphveil.report.page import page
 from graphveil.report.statement import aim
-from graphveil.report.wording import when
-from graphveil.study.public.public_part import PublicPart
+from graphveil.report.wording import chance, when
+from graphveil.study.public_part import PublicPart
 from public_parts import SERIES, promise, published
 from statement_items import ITEMS, Item
 from test_summary import STUDIES

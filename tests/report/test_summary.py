@@ -8,14 +8,14 @@ from typing import Any
 
 import pytest
 
-from graphveil.report import losses, releases
+from graphveil.report import releases, wording
 from graphveil.report.news import NOTHING_MORE, Headline, headline, overview
 from graphveil.report.page import _sensitivity, page
 from graphveil.report.summary import summary
 from graphveil.report.wording import TOO_NOISY, figure
-from graphveil.study.public.facts import EVERY_NETWORK
-from graphveil.study.public.history import PublishedSeries
-from graphveil.study.public.public_part import PublicPart
+from graphveil.study.facts import EVERY_NETWORK
+from graphveil.study.history import PublishedSeries
+from graphveil.study.public_part import PublicPart
 from public_parts import NOISE, SERIES, SIZES, opened, promise, published
 from tries import crossed
 
@@ -170,9 +170,9 @@ def test_the_promise_says_for_whom_it_holds(name: str, words: str) -> None:
     part = part_of(name, 3)
     said = told(part)[4]
     assert said.endswith(words)
-    most = losses.certainties(part.total[0])[0].at_most
+    most = wording.certainties(part.total[0])[0].at_most
     assert said.startswith("A 50% guess that you are in the records could rise to at most ")
-    assert f"at most {losses.chance(most)}" in said
+    assert f"at most {wording.chance(most)}" in said
 
 
 @pytest.mark.parametrize("total", ["1.5", "2"])
@@ -185,10 +185,10 @@ def test_limits_beyond_the_promise_start_from_what_they_are_compared_with(
     part = PublicPart.of(rows)
     spent = part.spent[0]
     beyond = tuple(
-        losses.Exposure(more, spent + Fraction(more, 10), 1 + Fraction(more, 40))
+        wording.Exposure(more, spent + Fraction(more, 10), 1 + Fraction(more, 40))
         for more in (1, 10)
     )
-    monkeypatch.setattr(losses, "exposures", lambda _: beyond)
+    monkeypatch.setattr(wording, "exposures", lambda _: beyond)
     said = told(part)[4]
     limits = [float(each) for each in re.findall(r"at most ([\d.]+)%", said)]
     assert limits[1:] == sorted(limits[1:])

@@ -12,9 +12,8 @@ from commands import ROOT
 from graphveil.report.artefacts import artefacts
 from graphveil.report.page import page
 from graphveil.report.public_tables import TABLES, dictionary, tables_of
-from graphveil.report.releases import as_frame
-from graphveil.report.table_columns import NEVER, entries
-from graphveil.study.public.public_part import PublicPart
+from graphveil.report.releases import NEVER, as_frame, entries
+from graphveil.study.public_part import PublicPart
 from public_parts import promise, published
 
 DOCUMENT = (ROOT / "docs" / "report.md").read_text(encoding="utf-8")

@@ -28,10 +28,10 @@ from graphveil.series.release import MadeRelease, Release, Series, has_same_past
 from graphveil.series.state import SeriesState, Trail, start
 from graphveil.statistics.statistic import statistic
 from graphveil.study import StoredStudy
+from graphveil.study.facts import DIGITS, ReleaseMade
 from graphveil.study.promise import Promise
 from graphveil.study.promise_entries import SeriesPromise
-from graphveil.study.public.facts import DIGITS, ReleaseMade
-from graphveil.study.records.local.backend import LocalBackend
+from graphveil.study.records.local import LocalBackend
 from small_sequences import growths
 from studies import people, promise
 

@@ -25,7 +25,7 @@ from graphveil.statistics.statistic import registered, statistic
 from graphveil.statistics.tallies import DegreeReach
 from graphveil.steward.reporting import write_report
 from graphveil.study import StoredStudy
-from graphveil.study.public.public_part import PublicPart
+from graphveil.study.public_part import PublicPart
 from plain_rules import numbered, totals
 
 H_INDEX = statistic("h-index")

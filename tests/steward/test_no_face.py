@@ -8,14 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from graphveil.steward import publishing, reporting, series, verifying
-from graphveil.steward.planning import drafting, outlook
-from graphveil.steward.planning.requests import SeriesRequest
+from graphveil.steward import adding, drafting, outlook, publishing, reporting, series, verifying
 from graphveil.steward.publishing import PublishRequest
-from graphveil.steward.records import adding
 from graphveil.steward.reporting import published
+from graphveil.steward.requests import SeriesRequest
 from graphveil.steward.status import status
-from graphveil.study.records.record_store import AddOptions
+from graphveil.study.backends import AddOptions
 from steward import people
 from study_requests import REQUEST
 

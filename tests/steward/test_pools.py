@@ -12,12 +12,12 @@ import pytest
 import graphveil
 from graphveil.errors import BudgetError, ParameterError
 from graphveil.mechanisms.planning.plan import achieved
-from graphveil.steward.planning import drafting
-from graphveil.steward.planning.drafting import calendar
-from graphveil.steward.planning.requests import SeriesRequest, StudyRequest
+from graphveil.steward import drafting
+from graphveil.steward.drafting import calendar
+from graphveil.steward.requests import SeriesRequest, StudyRequest
 from graphveil.steward.status import BudgetStatus
 from graphveil.study import Promise
-from graphveil.study.lifecycle.opening import require_affordable, series_plan
+from graphveil.study.opening import require_affordable, series_plan
 from study_requests import REQUEST
 
 SIZES = {"nodes": 700, "edges": 1200, "triangles": 900, "components": 300, "degree-ccdf": 400}

@@ -10,10 +10,10 @@ import pytest
 
 from graphveil.errors import InputError, ParameterError
 from graphveil.records import ReadingOptions, read_records
-from graphveil.steward.records.adding import add, withdraw
+from graphveil.steward.adding import add, withdraw
 from graphveil.study import StoredStudy
+from graphveil.study.backends import AddOptions
 from graphveil.study.promise import Promise
-from graphveil.study.records.record_store import AddOptions
 from plain_rules import sealed_steps
 from studies import promise
 

@@ -10,11 +10,11 @@ import pytest
 
 from graphveil.errors import ParameterError
 from graphveil.mechanisms.planning.plan import achieved
-from graphveil.steward.planning import drafting
-from graphveil.steward.planning.drafting import calendar
-from graphveil.steward.planning.requests import SeriesRequest, StudyRequest
+from graphveil.steward import drafting
+from graphveil.steward.drafting import calendar
+from graphveil.steward.requests import SeriesRequest, StudyRequest
 from graphveil.study import Promise
-from graphveil.study.lifecycle.opening import series_plan
+from graphveil.study.opening import series_plan
 from study_requests import REQUEST
 
 SERIES = (

@@ -10,18 +10,16 @@ from typing import Any
 import pytest
 
 from graphveil.errors import BoundError, BudgetError, IntegrityError, ParameterError, StudyError
-from graphveil.steward import publishing, series, verifying
-from graphveil.steward.planning import drafting, outlook
-from graphveil.steward.planning.drafting import calendar_of_cuts
-from graphveil.steward.planning.requests import SeriesRequest
+from graphveil.steward import adding, drafting, outlook, publishing, series, verifying
+from graphveil.steward.drafting import calendar_of_cuts
 from graphveil.steward.publishing import Progress, PublishRequest, Stage
-from graphveil.steward.records import adding
 from graphveil.steward.reporting import published, report
+from graphveil.steward.requests import SeriesRequest
 from graphveil.steward.status import status
+from graphveil.study.backends import AddOptions
 from graphveil.study.ledger import Ledger
-from graphveil.study.public.public_part import PublicPart
-from graphveil.study.records.record_store import AddOptions
-from graphveil.study.storage.reading import Reading
+from graphveil.study.public_part import PublicPart
+from graphveil.study.reading import Reading
 from steward import contents, opened, people
 from study_requests import EDGES, REQUEST
 

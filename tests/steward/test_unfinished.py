@@ -66,7 +66,7 @@ def test_a_series_that_was_killed_before_it_was_announced(
     study: Path, monkeypatch: pytest.MonkeyPatch, files: int
 ) -> None:
     with monkeypatch.context() as patch:
-        kill_after(patch, "graphveil.study.public.public_part", files)
+        kill_after(patch, "graphveil.study.public_part", files)
         with pytest.raises(Killed):
             graphveil("series", str(study), "--open", "nodes", "--epsilon", "1/4")
     what = "1 row still to be announced" if files == 0 else "is of before the newest series"

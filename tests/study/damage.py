@@ -12,8 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from graphveil.study.chain import GENESIS, PublicRow, as_text, canonical
 from graphveil.study.ledger import LedgerRow
-from graphveil.study.public.chain import GENESIS, PublicRow, as_text, canonical
 
 TABLES = ("about", "ledger", "series", "releases")
 VALUES: list[Any] = [

@@ -19,7 +19,7 @@ import sqlalchemy as sa
 
 from faults import MEMORY, Fault
 from graphveil.study import StoredStudy
-from graphveil.study.custody.machine import Machine
+from graphveil.study.machine import Machine
 from graphveil.study.verification import verify
 
 HERE = Path(__file__).resolve().parent

@@ -53,7 +53,7 @@ def _add(root: Path, _: str | None) -> None:
 
 def _skip(root: Path, _: str | None) -> None:
     from graphveil.study import StoredStudy
-    from graphveil.study.records.record_store import AddOptions
+    from graphveil.study.backends import AddOptions
     from studies import people_and_bad_rows
 
     StoredStudy.at(root).add(people_and_bad_rows(), AddOptions(yes=True))
@@ -97,7 +97,7 @@ def _adopt(root: Path, _: str | None) -> None:
 
 def _extend(root: Path, _: str | None) -> None:
     from graphveil.study import StoredStudy
-    from graphveil.study.lifecycle.extension import Further
+    from graphveil.study.extension import Further
 
     StoredStudy.at(root).extend(Further(steps=2))
 
@@ -139,7 +139,7 @@ def run(request: dict[str, Any]) -> dict[str, Any]:
     """Run one command here and now; what it did, and how it ended."""
     watch = Watch(Path(request["root"]), request["fault"] and Fault(**request["fault"]))
     os.environ["GRAPHVEIL_STATE"] = str(watch.root / MEMORY)
-    machines: Any = import_module("graphveil.study.custody.machine")
+    machines: Any = import_module("graphveil.study.machine")
     machines.require_outside = lambda *_: None  # here it is copied with the study, on purpose
     install(watch)
     if request["largest_file"] is not None:

@@ -12,7 +12,7 @@ import numpy as np
 from graphveil.graph.intake.arrivals import steps_of_labels
 from graphveil.graph.sequence import BACKWARD, FORWARD, GraphSequence
 from graphveil.study import Promise, StoredStudy
-from graphveil.study.records.local import segments
+from graphveil.study.records import segments
 from studies import promise
 
 Node = tuple[str, int | None]  # a person, and the step that the record states

@@ -28,11 +28,10 @@ if __name__ == "__main__":  # one process among others: small tables need no thr
     sys.path[:0] = [str(Path(__file__).parents[1] / name) for name in ("", "study", "records")]
 
 from graphveil.errors import GraphveilError
-from graphveil.steward import publishing
-from graphveil.steward.records import adding
+from graphveil.steward import adding, publishing
 from graphveil.study import StoredStudy
-from graphveil.study.lifecycle.extension import Further
-from graphveil.study.records.record_store import AddOptions
+from graphveil.study.backends import AddOptions
+from graphveil.study.extension import Further
 from plain_rules import Step, sealed_steps
 from removal import in_memory, says_what_others_are, written_to
 from removal_cases import FORMATS_OF, Case, random_case

@@ -14,7 +14,7 @@ from graphveil.noise.laws import NoiseLaw
 from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.records import from_rows
 from graphveil.study import Promise, StoredStudy
-from graphveil.study.custody.machine import Machine
+from graphveil.study.machine import Machine
 
 YEARS = ("2001", "2002", "2003", "2004")
 

@@ -15,11 +15,8 @@ from graphveil.graph.promises import DegreeBound
 from graphveil.mechanisms.planning.plan import Plan
 from graphveil.series.planner import plan
 from graphveil.statistics.statistic import statistic
-from graphveil.study import SeriesPromise, StoredStudy
-from graphveil.study.custody.machine import Machine, Mark, SeenRow
-from graphveil.study.custody.witness import Lineage
-from graphveil.study.lifecycle import adoption
-from graphveil.study.lifecycle.adoption import (
+from graphveil.study import SeriesPromise, StoredStudy, adoption
+from graphveil.study.adoption import (
     Renewal,
     admit,
     enter,
@@ -27,10 +24,12 @@ from graphveil.study.lifecycle.adoption import (
     renewals,
     require_reason,
 )
-from graphveil.study.public.chain import canonical, digest
-from graphveil.study.public.facts import DIGITS, StudyAdopted
-from graphveil.study.storage.reading import StoredSeries
-from graphveil.study.storage.transaction import Transaction
+from graphveil.study.chain import canonical, digest
+from graphveil.study.facts import DIGITS, StudyAdopted
+from graphveil.study.machine import Machine, Mark, SeenRow
+from graphveil.study.reading import StoredSeries
+from graphveil.study.sql import Transaction
+from graphveil.study.witness import Lineage
 from studies import opened
 
 

@@ -13,9 +13,9 @@ from graphveil.errors import RecordError
 from graphveil.graph.intake.resolving import resolve, until_end
 from graphveil.graph.intake.rules import RecordRules
 from graphveil.records import from_rows
-from graphveil.steward.records import adding
+from graphveil.steward import adding
 from graphveil.study import StoredStudy
-from graphveil.study.records.record_store import AddOptions
+from graphveil.study.backends import AddOptions
 from graphveil.study.verification import verify
 from plain_rules import EDGES
 from steward import drafted, run, run_json

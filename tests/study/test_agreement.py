@@ -15,12 +15,11 @@ import sqlalchemy as sa
 from graphveil.errors import IntegrityError
 from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.records import from_rows
-from graphveil.study import SeriesPromise, StoredStudy, publishing
+from graphveil.study import SeriesPromise, StoredStudy, agreement, publishing
+from graphveil.study.chain import canonical
+from graphveil.study.extension import Further
 from graphveil.study.ledger import Ledger
-from graphveil.study.lifecycle.extension import Further
-from graphveil.study.public.chain import canonical
-from graphveil.study.storage import agreement
-from graphveil.study.storage.reading import Reading
+from graphveil.study.reading import Reading
 from graphveil.study.verification import verify
 from studies import opened, people, promise, released
 

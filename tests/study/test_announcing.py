@@ -11,12 +11,11 @@ import pytest
 from fault_runs import let_memory_move
 from graphveil.errors import IntegrityError, StudyError
 from graphveil.records import from_rows
-from graphveil.study import SeriesPromise, StoredStudy
+from graphveil.study import SeriesPromise, StoredStudy, public_part
 from graphveil.study.committed import Announced, Committed
-from graphveil.study.custody.machine import Machine
 from graphveil.study.ledger import Ledger
-from graphveil.study.public import public_part
-from graphveil.study.public.public_part import (
+from graphveil.study.machine import Machine
+from graphveil.study.public_part import (
     PublicPart,
     PublishedText,
     Shown,

@@ -13,13 +13,13 @@ from graphveil.cli import program
 from graphveil.errors import ParameterError
 from graphveil.study import StoredStudy, backends
 from graphveil.study.backends import BackendChoice
-from graphveil.study.records.local.backend import LocalBackend
+from graphveil.study.records.local import LocalBackend
 from studies import promise
 
 ELSEWHERE = """
 from contextlib import contextmanager
 
-from graphveil.study.records.local.backend import LocalBackend
+from graphveil.study.records.local import LocalBackend
 
 asked = []
 

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from graphveil.study.custody import binding
-from graphveil.study.custody.binding import Binding
-from graphveil.study.custody.machine import Machine, Mark, SeenRow
+from graphveil.study import binding
+from graphveil.study.binding import Binding
+from graphveil.study.machine import Machine, Mark, SeenRow
 
 STUDY, LINEAGE = "a" * 64, "b" * 64
 MARK = Mark(SeenRow(1, "c" * 64), SeenRow(1, "c" * 64))

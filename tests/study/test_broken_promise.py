@@ -15,12 +15,12 @@ from commands import graphveil
 from graphveil.errors import StudyError
 from graphveil.graph.promises import DegreeBound, HubBound
 from graphveil.records import from_rows
-from graphveil.report import losses, statement
+from graphveil.report import statement, wording
 from graphveil.report.card import card
 from graphveil.series.planner import FURTHER
 from graphveil.steward.reporting import write_report
 from graphveil.study import Promise, SeriesPromise, StoredStudy
-from graphveil.study.public.public_part import PublicPart
+from graphveil.study.public_part import PublicPart
 from plain_rules import DEGREES, EDGES, numbered, totals
 from test_degree_bound import PROJECTED
 from test_neighbours import masked, shape
@@ -116,7 +116,7 @@ def test_the_card_says_what_it_costs_before_anything_is_published(root: Path) ->
         (h, Fraction(2 + h, 2) / 8) for h in FURTHER
     ]
     assert degrees.beyond[1].epsilon == Fraction(17, 9) / 8
-    assert losses.exposures(part)[0].epsilon == Fraction(3, 16) + Fraction(13, 72)
+    assert wording.exposures(part)[0].epsilon == Fraction(3, 16) + Fraction(13, 72)
     told = card(part)
     assert told["unit_of_privacy"]["beyond_the_promise"][0]["further_hubs"] == 1
     assert told["series"][0]["beyond_the_promise"][0] == {
@@ -158,7 +158,7 @@ def test_series_that_project_lose_nothing_beyond(root: Path) -> None:
     study = opened(root, series=[PROJECTED])
     part = PublicPart.read(study.folder.public)
     assert part.series[0].beyond == ()
-    assert losses.exposures(part) == ()
+    assert wording.exposures(part) == ()
     assert "beyond_the_promise" not in json.dumps(card(part))
     more = study.add(from_rows([("e", 2)], [("hub", "e")])).findings
     assert (more.keeps_bound, more.people_beyond) == (True, 0)
@@ -190,6 +190,6 @@ def test_a_series_of_an_older_version_is_not_taken_to_lose_nothing(root: Path) -
     part = PublicPart.read(opened(root).folder.public)
     older, newer = part.series
     fewer = older.model_copy(update={"beyond": older.beyond[:4]})
-    found = losses.exposures(replace(part, series=(fewer, newer)))
+    found = wording.exposures(replace(part, series=(fewer, newer)))
     assert [each.further for each in found] == [1, 2, 5, 10]
-    assert found == losses.exposures(part)[:4]
+    assert found == wording.exposures(part)[:4]

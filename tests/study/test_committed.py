@@ -12,7 +12,7 @@ from graphveil.calendar.calendar import Calendar
 from graphveil.errors import IntegrityError
 from graphveil.study import committed
 from graphveil.study.committed import Announced, Committed
-from graphveil.study.public.facts import Event
+from graphveil.study.facts import Event
 
 
 def row(event: Event, at: str, *, public: bool = True) -> Any:

@@ -27,9 +27,9 @@ from fault_runs import (
 from faults import TAKER, Fault
 from graphveil.errors import GraphveilError
 from graphveil.study import StoredStudy
-from graphveil.study.custody.machine import Machine
-from graphveil.study.public.facts import Event
-from graphveil.study.records.record_store import AddOptions
+from graphveil.study.backends import AddOptions
+from graphveil.study.facts import Event
+from graphveil.study.machine import Machine
 from studies import opened, people, people_and_bad_rows, promise, released
 from study_databases import new_database
 

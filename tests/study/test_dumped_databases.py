@@ -15,9 +15,9 @@ import tomli_w
 
 from graphveil.errors import IntegrityError
 from graphveil.study import StoredStudy
-from graphveil.study.custody.machine import Machine
-from graphveil.study.custody.witness import WitnessVerdict
+from graphveil.study.machine import Machine
 from graphveil.study.verification import verify
+from graphveil.study.witness import WitnessVerdict
 from studies import opened
 from study_databases import execute, new_database, server_in
 

@@ -8,12 +8,11 @@ from pathlib import Path
 import pytest
 
 from graphveil.errors import BudgetError, StudyError
-from graphveil.study import SeriesPromise, StoredStudy, stored_study
+from graphveil.study import SeriesPromise, StoredStudy, store, stored_study
+from graphveil.study.backends import AddOptions
 from graphveil.study.ledger import LedgerRow
-from graphveil.study.public.public_part import PublicPart
-from graphveil.study.records.record_store import AddOptions
-from graphveil.study.storage import store
-from graphveil.study.storage.transaction import Transaction
+from graphveil.study.public_part import PublicPart
+from graphveil.study.sql import Transaction
 from graphveil.study.verification import verify
 from studies import freeze_noise, opened, people, promise, released
 

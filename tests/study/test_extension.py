@@ -17,11 +17,11 @@ from graphveil.mechanisms.planning.plan import Plan
 from graphveil.records import from_rows
 from graphveil.report.artefacts import artefacts
 from graphveil.study import Promise, StoredStudy
-from graphveil.study.custody.machine import Machine
-from graphveil.study.custody.witness import WitnessVerdict
-from graphveil.study.lifecycle.extension import Further
-from graphveil.study.public.public_part import PublicPart
+from graphveil.study.extension import Further
+from graphveil.study.machine import Machine
+from graphveil.study.public_part import PublicPart
 from graphveil.study.verification import verify
+from graphveil.study.witness import WitnessVerdict
 from studies import people, promise, released
 
 LATER = from_rows([("Q1", 2005), ("Q2", 2007)], [("Q1", "P1"), ("Q2", "Q1")])
@@ -356,7 +356,7 @@ FORGED: list[tuple[str, Callable[[dict[str, Any]], None]]] = [
 def test_an_extension_that_cannot_stand_is_refused(
     tmp_path: Path, machine: Machine, words: str, forge: Callable[[dict[str, Any]], None]
 ) -> None:
-    from graphveil.study.public.history import History
+    from graphveil.study.history import History
 
     study = made(tmp_path / "study", machine)
     study.extend(Further("2007"))

@@ -14,15 +14,15 @@ import pytest
 from graphveil.calendar.calendar import Calendar
 from graphveil.errors import BudgetError, ParameterError, StudyError
 from graphveil.series.planner import losses_beyond
+from graphveil.study.chain import canonical, digest
 from graphveil.study.committed import Committed
+from graphveil.study.extension import Extension, Further, enter, extension
+from graphveil.study.facts import StudyExtended
 from graphveil.study.ledger import Ledger
-from graphveil.study.lifecycle.extension import Extension, Further, enter, extension
-from graphveil.study.lifecycle.opening import series_plan
+from graphveil.study.opening import series_plan
 from graphveil.study.promise import Promise
-from graphveil.study.public.chain import canonical, digest
-from graphveil.study.public.facts import StudyExtended
-from graphveil.study.storage.reading import StoredSeries
-from graphveil.study.storage.transaction import Transaction
+from graphveil.study.reading import StoredSeries
+from graphveil.study.sql import Transaction
 from studies import promise
 
 EDGES = {"name": "edges", "statistic": "edges", "epsilon": "1/4", "mechanism": "sensdiff"}

@@ -13,9 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from graphveil.errors import IntegrityError
-from graphveil.study.promise_entries import RatioPromise, SeriesPromise
-from graphveil.study.public.chain import canonical
-from graphveil.study.public.facts import (
+from graphveil.study.chain import canonical
+from graphveil.study.facts import (
     Announcement,
     AnswerFact,
     ChangeFact,
@@ -34,6 +33,7 @@ from graphveil.study.public.facts import (
     StudyExtended,
     StudyOpened,
 )
+from graphveil.study.promise_entries import RatioPromise, SeriesPromise
 
 PLACE = "a ledger, row 7 (an event)"
 texts = st.text(max_size=12)

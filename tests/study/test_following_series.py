@@ -23,12 +23,12 @@ from graphveil.series.state import Trail
 from graphveil.statistics.sensitivity import PARTS
 from graphveil.statistics.statistic import statistic
 from graphveil.steward import custody, series
-from graphveil.steward.planning.requests import SeriesRequest
 from graphveil.steward.reporting import write_report
+from graphveil.steward.requests import SeriesRequest
 from graphveil.study import Promise, StoredStudy, publishing
-from graphveil.study.public.announced_plans import announced_plan
-from graphveil.study.public.facts import ReleaseMade
-from graphveil.study.public.public_part import PublicPart
+from graphveil.study.announced_plans import announced_plan
+from graphveil.study.facts import ReleaseMade
+from graphveil.study.public_part import PublicPart
 from graphveil.study.verification import verify
 from plain_rules import numbered
 from studies import freeze_noise

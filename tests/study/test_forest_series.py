@@ -17,7 +17,7 @@ from graphveil.series.planner import plan
 from graphveil.steward.reporting import write_report
 from graphveil.study import Promise, StoredStudy
 from graphveil.study.promise_entries import SeriesPromise
-from graphveil.study.public.public_part import PublicPart
+from graphveil.study.public_part import PublicPart
 from plain_rules import numbered, totals
 
 GROUPS: dict[str, Any] = {

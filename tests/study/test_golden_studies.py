@@ -25,13 +25,12 @@ import golden
 from commands import graphveil
 from graphveil.errors import NewerFormatError
 from graphveil.mechanisms.mechanism import registered
-from graphveil.study.custody.machine import VARIABLE
+from graphveil.study.chain import PublicRow, as_text, read_rows
+from graphveil.study.facts import Announcement, Event
+from graphveil.study.history import History
 from graphveil.study.ledger import StoredTable
-from graphveil.study.public.chain import PublicRow, as_text, read_rows
-from graphveil.study.public.facts import Announcement, Event
-from graphveil.study.public.history import History
-from graphveil.study.storage.reading import StoredSeries
-from graphveil.study.storage.series_state import plan_of, state_of
+from graphveil.study.machine import VARIABLE
+from graphveil.study.reading import StoredSeries, plan_of, state_of
 from steward import run, run_json
 from studies import promise
 from study_databases import execute

@@ -21,9 +21,9 @@ from graphveil.graph.intake.records import Records
 from graphveil.records import from_frames, from_rows
 from graphveil.steward.reporting import write_report
 from graphveil.study import Promise, StoredStudy
+from graphveil.study.backends import AddOptions
 from graphveil.study.promise_entries import SeriesPromise
-from graphveil.study.public.public_part import PublicPart
-from graphveil.study.records.record_store import AddOptions
+from graphveil.study.public_part import PublicPart
 from graphveil.study.verification import verify
 from steward import run, run_json
 from studies import YEARS, freeze_noise, promise

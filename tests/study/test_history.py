@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from graphveil.errors import GraphveilError, IntegrityError
 from graphveil.study import StoredStudy
+from graphveil.study.chain import PublicRow
+from graphveil.study.facts import Event, NoiseFact, RenewedSeries, StudyAdopted
+from graphveil.study.history import History
 from graphveil.study.ledger import Ledger
 from graphveil.study.promise_entries import SeriesPromise
-from graphveil.study.public.chain import PublicRow
-from graphveil.study.public.facts import Event, NoiseFact, RenewedSeries, StudyAdopted
-from graphveil.study.public.history import History
-from graphveil.study.public.public_part import PublicPart
+from graphveil.study.public_part import PublicPart
 from public_parts import Chain, promise, published, series_fact
 from public_parts import opened as opened_chain
 from studies import opened

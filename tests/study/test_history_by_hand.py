@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from graphveil.errors import IntegrityError
+from graphveil.study.facts import Announcement, Event, LossFact, NoiseFact
+from graphveil.study.history import History
 from graphveil.study.promise import Promise
-from graphveil.study.public.facts import Announcement, Event, LossFact, NoiseFact
-from graphveil.study.public.history import History
 from public_parts import SOFTWARE, promise, published
 
 CALENDAR = {"every": 1, "unit": "year", "first": "2005", "last": "2008"}

@@ -12,9 +12,8 @@ import pytest
 from commands import graphveil
 from graphveil.errors import ParameterError, StorageError, StudyError
 from graphveil.steward.custody import exposure
-from graphveil.study import StoredStudy
-from graphveil.study.storage import folder
-from graphveil.study.storage.folder import Folder
+from graphveil.study import StoredStudy, folder
+from graphveil.study.folder import Folder
 from graphveil.whole_files import write_bytes, write_whole
 from steward import opened, run
 from studies import opened as opened_study

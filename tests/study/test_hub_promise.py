@@ -12,8 +12,8 @@ from graphveil.graph.promises import DegreeBound, HubBound, InOutBound
 from graphveil.records import from_rows
 from graphveil.report import statement
 from graphveil.study import Promise, StoredStudy
-from graphveil.study.public.public_part import PublicPart
-from graphveil.study.records.record_store import AddOptions
+from graphveil.study.backends import AddOptions
+from graphveil.study.public_part import PublicPart
 from plain_rules import DEGREES, EDGES, numbered, totals
 
 BOUND: dict[str, Any] = {"degree": 2, "hubs": 1, "justification": "contact tracing, published"}

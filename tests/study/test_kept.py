@@ -22,12 +22,11 @@ from graphveil.errors import IntegrityError
 from graphveil.graph.sequence import GraphSequence
 from graphveil.records import from_rows
 from graphveil.study import Promise, StoredStudy
+from graphveil.study.backends import AddOptions
+from graphveil.study.chain import canonical
 from graphveil.study.ledger import Ledger
-from graphveil.study.public.chain import canonical
-from graphveil.study.records.local import batches as growing
-from graphveil.study.records.local import segments
-from graphveil.study.records.local.cache import arena, checkpoint
-from graphveil.study.records.record_store import AddOptions
+from graphveil.study.records import arena, checkpoint, segments
+from graphveil.study.records import batches as growing
 from graphveil.study.verification import verify
 from plain_rules import numbered
 from tries import sampled, tries

@@ -23,8 +23,8 @@ from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.records import from_rows
 from graphveil.report.artefacts import write
 from graphveil.study import StoredStudy, publishing
-from graphveil.study.records.local import batches, segments
-from graphveil.study.records.record_store import AddOptions
+from graphveil.study.backends import AddOptions
+from graphveil.study.records import batches, segments
 from plain_rules import DEGREES, EDGES, numbered, totals
 
 CANARY = "Kanarienvogel-xq"

@@ -12,8 +12,8 @@ import pytest
 
 from graphveil.errors import ParameterError, StorageError
 from graphveil.study import StoredStudy
-from graphveil.study.custody import machine as machines
-from graphveil.study.custody.machine import FORMAT, Machine, Mark, SeenRow, require_code
+from graphveil.study import machine as machines
+from graphveil.study.machine import FORMAT, Machine, Mark, SeenRow, require_code
 from studies import opened, promise
 
 STUDY, LINEAGE = "a" * 64, "b" * 64
@@ -143,7 +143,7 @@ def test_a_study_is_held_by_one_at_a_time(place: Machine, monkeypatch: pytest.Mo
         if not taken():  # type: ignore[operator]
             raise WaitingError
 
-    monkeypatch.setattr("graphveil.study.storage.locks.wait_for", wait)
+    monkeypatch.setattr("graphveil.study.folder.wait_for", wait)
     others = place.holding("e" * 64)
     with place.holding(STUDY), others, pytest.raises(WaitingError), place.holding(STUDY):
         pass

@@ -19,14 +19,14 @@ from hypothesis import strategies as st
 from commands import graphveil
 from graphveil.graph.promises import DegreeBound
 from graphveil.records import from_rows
-from graphveil.steward.planning.outlook import study_outlook
+from graphveil.steward.outlook import study_outlook
 from graphveil.steward.status import status
 from graphveil.study import Promise, StoredStudy
-from graphveil.study.lifecycle.extension import Further
-from graphveil.study.public.chain import PublicRow
-from graphveil.study.public.facts import Event
+from graphveil.study.backends import AddOptions
+from graphveil.study.chain import PublicRow
+from graphveil.study.extension import Further
+from graphveil.study.facts import Event
 from graphveil.study.publishing import predicted, prepare
-from graphveil.study.records.record_store import AddOptions
 from plain_rules import DEGREES, EDGES, Link, Node, numbered
 from studies import freeze_noise
 
@@ -258,15 +258,13 @@ def foretold(study: StoredStudy) -> object:
 # Each says of itself, in its docstring or in docs, that it is public or depends on nothing private.
 CLAIMS: dict[str, Callable[[StoredStudy], object]] = {
     "graphveil.study.publishing.Foreseen": foretold,
-    "graphveil.study.lifecycle.adoption.Renewal": StoredStudy.renewals,
-    "graphveil.study.lifecycle.extension.Extension": lambda study: study.extension(
-        Further(steps=2)
-    ),
+    "graphveil.study.adoption.Renewal": StoredStudy.renewals,
+    "graphveil.study.extension.Extension": lambda study: study.extension(Further(steps=2)),
     "graphveil.mechanisms.planning.plan.Plan": lambda study: [
         (each.plan, each.plan.predicted) for each in study_outlook(study.folder.root).series
     ],
     "graphveil.study.ledger.Ledger.versions": lambda study: study.ledger().versions,
-    "graphveil.study.custody.witness.Standing": StoredStudy.standing,
+    "graphveil.study.witness.Standing": StoredStudy.standing,
 }
 
 

@@ -18,7 +18,7 @@ from graphveil.statistics.statistic import registered, statistic
 from graphveil.steward.reporting import write_report
 from graphveil.steward.status import status
 from graphveil.study import Promise, StoredStudy
-from graphveil.study.public.public_part import PublicPart
+from graphveil.study.public_part import PublicPart
 from plain_rules import numbered, totals
 
 CUT: dict[str, Any] = {"name": "cut", "statistic": "edges", "epsilon": "1/4", "projection": 2}

@@ -17,10 +17,17 @@ from graphveil.noise.joint_laws import BoxNoise
 from graphveil.noise.laws import DiscreteGaussian, DiscreteLaplace
 from graphveil.series.planner import losses_beyond, plan
 from graphveil.statistics.sensitivity import PROOFS
-from graphveil.study import Promise, SeriesPromise
+from graphveil.study import Promise, SeriesPromise, opening
+from graphveil.study.chain import digest
+from graphveil.study.facts import (
+    AFTER_PROJECTION,
+    DIGITS,
+    EVERY_NETWORK,
+    SeriesOpened,
+    StudyOpened,
+)
 from graphveil.study.ledger import Ledger
-from graphveil.study.lifecycle import opening
-from graphveil.study.lifecycle.opening import (
+from graphveil.study.opening import (
     noise_facts,
     open_series,
     open_study,
@@ -31,16 +38,8 @@ from graphveil.study.lifecycle.opening import (
     require_room,
     series_plan,
 )
-from graphveil.study.public.chain import digest
-from graphveil.study.public.facts import (
-    AFTER_PROJECTION,
-    DIGITS,
-    EVERY_NETWORK,
-    SeriesOpened,
-    StudyOpened,
-)
-from graphveil.study.storage.reading import StoredSeries
-from graphveil.study.storage.transaction import Transaction
+from graphveil.study.reading import StoredSeries
+from graphveil.study.sql import Transaction
 from studies import YEARS, promise
 
 EDGES = {"name": "edges", "statistic": "edges", "epsilon": "1/4"}

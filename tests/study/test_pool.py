@@ -14,17 +14,17 @@ from graphveil.mechanisms.gaussian import GaussianMechanism
 from graphveil.mechanisms.planning.plan import Plan
 from graphveil.noise.zcdp import epsilon_of, rho_of
 from graphveil.report.card import card
-from graphveil.report.losses import exposures
+from graphveil.report.wording import exposures
 from graphveil.steward.verifying import verify
 from graphveil.study import Promise, StoredStudy
-from graphveil.study.custody.machine import Machine
-from graphveil.study.lifecycle.extension import Further
-from graphveil.study.lifecycle.opening import require_affordable, series_plan
+from graphveil.study.announced_plans import require_enough_noise
+from graphveil.study.extension import Further
+from graphveil.study.facts import Announcement
+from graphveil.study.history import History
+from graphveil.study.machine import Machine
+from graphveil.study.opening import require_affordable, series_plan
 from graphveil.study.promise_entries import SeriesPromise
-from graphveil.study.public.announced_plans import require_enough_noise
-from graphveil.study.public.facts import Announcement
-from graphveil.study.public.history import History
-from graphveil.study.public.public_part import PublicPart
+from graphveil.study.public_part import PublicPart
 from studies import opened, promise
 
 DELTA = "1e-6"

@@ -19,7 +19,7 @@ from graphveil.series.state import start
 from graphveil.statistics.statistic import statistic
 from graphveil.study import publishing
 from graphveil.study.publishing import Prediction, Prepared, prepare, require_bound_so_far, seal
-from graphveil.study.storage.reading import StoredSeries
+from graphveil.study.reading import StoredSeries
 
 EDGES, BOUND = statistic("edges"), DegreeBound(3)
 PLAN = plan(EDGES, BOUND, epsilon=1, horizon=9, mechanism="sensdiff")

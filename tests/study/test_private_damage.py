@@ -26,11 +26,10 @@ from fault_runs import Template, at, memory
 from graphveil.errors import GraphveilError
 from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.records import from_rows
-from graphveil.study import SeriesPromise, StoredStudy
+from graphveil.study import SeriesPromise, StoredStudy, agreement
+from graphveil.study.extension import Further
 from graphveil.study.ledger import StoredFile
-from graphveil.study.lifecycle.extension import Further
-from graphveil.study.records import private_tables
-from graphveil.study.storage import agreement
+from graphveil.study.records import segments
 from studies import promise
 
 LAST = 7
@@ -288,7 +287,7 @@ def exchanged(root: Path) -> str:
 
 PLANTED: dict[str, tuple[Any, str, Any, Callable[[Path], str]]] = {
     "states": (agreement, "require_series", _nothing, no_noise),
-    "batches": (private_tables, "checked", _unchecked, exchanged),
+    "batches": (segments, "checked", _unchecked, exchanged),
 }
 
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from graphveil.errors import StudyError
 from graphveil.records import from_rows
 from graphveil.study import Promise, SeriesPromise, StoredStudy
-from graphveil.study.records.record_store import AddOptions
+from graphveil.study.backends import AddOptions
 from plain_rules import DEGREES, EDGES, numbered
 from studies import promise
 

@@ -22,10 +22,10 @@ from graphveil.series.planner import plan
 from graphveil.series.postprocessing import Processing
 from graphveil.statistics.statistic import statistic
 from graphveil.study import SeriesPromise, StoredStudy
-from graphveil.study.custody.machine import Machine
+from graphveil.study.chain import canonical, digest
+from graphveil.study.facts import DIGITS
 from graphveil.study.ledger import LedgerRow
-from graphveil.study.public.chain import canonical, digest
-from graphveil.study.public.facts import DIGITS
+from graphveil.study.machine import Machine
 from graphveil.study.publishing import (
     Ongoing,
     Prepared,
@@ -37,7 +37,7 @@ from graphveil.study.publishing import (
     seal,
     terms_of,
 )
-from graphveil.study.storage.transaction import Transaction
+from graphveil.study.sql import Transaction
 from plain_rules import DEGREES, EDGES
 from studies import opened
 

@@ -25,11 +25,11 @@ from fault_runs import (
 from graphveil.errors import StorageError
 from graphveil.records import from_rows
 from graphveil.study import SeriesPromise, StoredStudy, publishing, stored_study
+from graphveil.study.backends import AddOptions
+from graphveil.study.folder import Folder
 from graphveil.study.ledger import Ledger
-from graphveil.study.public.public_part import PublishedText, published_text
-from graphveil.study.records.record_store import AddOptions
-from graphveil.study.storage.folder import Folder
-from graphveil.study.storage.reading import Reading
+from graphveil.study.public_part import PublishedText, published_text
+from graphveil.study.reading import Reading
 from studies import opened, people, released
 from study_databases import new_database
 

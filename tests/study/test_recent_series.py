@@ -12,10 +12,10 @@ from graphveil.errors import ParameterError, StudyError
 from graphveil.report.wording import counted_things, heading
 from graphveil.steward.reporting import write_report
 from graphveil.study import StoredStudy
-from graphveil.study.lifecycle.extension import Further
-from graphveil.study.lifecycle.opening import series_plan
+from graphveil.study.extension import Further
+from graphveil.study.opening import series_plan
 from graphveil.study.promise_entries import SeriesPromise
-from graphveil.study.public.public_part import PublicPart
+from graphveil.study.public_part import PublicPart
 from graphveil.study.verification import verify
 from studies import YEARS, StillNoise, freeze_noise, opened, promise
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from graphveil.errors import StudyError
 from graphveil.records import from_rows
 from graphveil.study import StoredStudy
-from graphveil.study.records.record_store import AddOptions
+from graphveil.study.backends import AddOptions
 from plain_rules import DEGREES, EDGES, Link, Node, PlainStudy, numbered, sealed_steps, totals
 from studies import freeze_noise
 from tries import tries

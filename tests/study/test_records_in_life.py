@@ -13,7 +13,7 @@ from graphveil.errors import InputError, StudyError
 from graphveil.graph.intake.records import Records, Table
 from graphveil.records import from_rows
 from graphveil.study import StoredStudy
-from graphveil.study.records.record_store import AddOptions
+from graphveil.study.backends import AddOptions
 from plain_rules import numbered, sealed_steps, totals
 
 

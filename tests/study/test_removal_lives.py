@@ -13,11 +13,11 @@ from graphveil.errors import StudyError, UnconfirmedError
 from graphveil.graph.intake import appending
 from graphveil.graph.intake.rules import RecordRules
 from graphveil.records import ReadingOptions
-from graphveil.steward.records import adding
+from graphveil.steward import adding
 from graphveil.study import StoredStudy
-from graphveil.study.public.facts import Event
+from graphveil.study.backends import AddOptions
+from graphveil.study.facts import Event
 from graphveil.study.records import attempts
-from graphveil.study.records.record_store import AddOptions
 from removal_cases import Case, Node
 from removal_lives import Script, run, violations
 from studies import promise

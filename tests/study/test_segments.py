@@ -22,8 +22,8 @@ from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.records import from_rows
 from graphveil.study import Promise, StoredStudy
 from graphveil.study.ledger import BatchEntry, SealedTables
-from graphveil.study.records.local import batches, segments
-from graphveil.study.records.private_tables import read_table, write_table
+from graphveil.study.records import batches, segments
+from graphveil.study.records.segments import read_table, write_table
 from graphveil.study.verification import verify
 from plain_rules import EDGES, numbered
 

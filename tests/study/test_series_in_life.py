@@ -14,7 +14,7 @@ from graphveil.records import from_rows
 from graphveil.report.wording import counted_things
 from graphveil.study import SeriesPromise, StoredStudy
 from graphveil.study import committed as clock
-from graphveil.study.public.public_part import PublicPart
+from graphveil.study.public_part import PublicPart
 from plain_rules import DEGREES, EDGES, numbered, totals
 from studies import freeze_noise, people, promise, released
 

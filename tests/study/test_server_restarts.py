@@ -14,7 +14,6 @@ import sqlalchemy as sa
 
 from graphveil.errors import ParameterError, StorageError
 from graphveil.study import StoredStudy
-from graphveil.study.storage import locks
 from graphveil.study.verification import verify
 from studies import opened, promise
 from study_databases import new_database, server_in
@@ -91,7 +90,7 @@ def committed(study: StoredStudy) -> list[tuple[Any, ...]]:
 def test_a_database_without_a_schema_is_refused_at_once(
     tmp_path: Path, postgresql: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(locks, "PATIENCE", 0.0)
+    monkeypatch.setattr("graphveil.study.folder.PATIENCE", 0.0)
     url = sa.make_url(postgresql).update_query_dict({"options": "-csearch_path=nowhere"})
     with pytest.raises(StorageError, match="shows this user no schema"):
         StoredStudy.create(

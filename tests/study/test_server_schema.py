@@ -11,8 +11,8 @@ import sqlalchemy as sa
 
 from graphveil.errors import IntegrityError
 from graphveil.study import StoredStudy
-from graphveil.study.storage.agreement import require_sound
-from graphveil.study.storage.transaction import TABLES
+from graphveil.study.agreement import require_sound
+from graphveil.study.sql import TABLES
 from graphveil.study.verification import verify
 from studies import opened
 from study_databases import new_database

@@ -13,9 +13,9 @@ import pytest
 from graphveil.errors import InputError, IntegrityError, Place, RecordError, UnconfirmedError
 from graphveil.graph.intake import appending
 from graphveil.records import ReadingOptions
-from graphveil.steward.records import adding
+from graphveil.steward import adding
 from graphveil.study import StoredStudy
-from graphveil.study.records.record_store import AddOptions
+from graphveil.study.backends import AddOptions
 from graphveil.study.verification import verify
 from plain_rules import EDGES
 from studies import people_and_bad_rows, promise

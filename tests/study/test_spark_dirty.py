@@ -12,11 +12,10 @@ import pytest
 from graphveil.errors import GraphveilError
 from graphveil.graph.intake.appending import listed
 from graphveil.records import ReadingOptions
-from graphveil.steward.records.adding import add
+from graphveil.steward.adding import add
 from graphveil.study import StoredStudy
-from graphveil.study.backends import BackendChoice
-from graphveil.study.records.private_tables import read_table
-from graphveil.study.records.record_store import AddOptions
+from graphveil.study.backends import AddOptions, BackendChoice
+from graphveil.study.records.segments import read_table
 from spark_sessions import SETTINGS, local_session
 from studies import promise
 from tries import sampled

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from graphveil.steward.records.adding import add
+from graphveil.steward.adding import add
 from graphveil.study import StoredStudy
 from graphveil.study.verification import verify
 from spark_sessions import local_session

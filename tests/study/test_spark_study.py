@@ -15,11 +15,10 @@ from frozen import frozen
 from graphveil.backends.spark.records import batches, segments
 from graphveil.errors import BoundError, EngineError, GraphveilError, InputError, ParameterError
 from graphveil.records import ReadingOptions
-from graphveil.steward.records.adding import add
+from graphveil.steward.adding import add
 from graphveil.steward.reporting import write_report
 from graphveil.study import StoredStudy
-from graphveil.study.backends import BackendChoice
-from graphveil.study.records.record_store import AddOptions
+from graphveil.study.backends import AddOptions, BackendChoice
 from graphveil.study.verification import verify
 from spark_sessions import SETTINGS, local_session
 from studies import people, promise

@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from graphveil.errors import IntegrityError
-from graphveil.study.custody.machine import Mark, SeenRow
-from graphveil.study.custody.machine import Memory as Remembered
-from graphveil.study.custody.witness import (
+from graphveil.study.facts import Event
+from graphveil.study.ledger import LedgerRow
+from graphveil.study.machine import Mark, SeenRow
+from graphveil.study.machine import Memory as Remembered
+from graphveil.study.witness import (
     Lineage,
     WitnessVerdict,
     advance,
@@ -21,8 +23,6 @@ from graphveil.study.custody.witness import (
     standing,
     writing,
 )
-from graphveil.study.ledger import LedgerRow
-from graphveil.study.public.facts import Event
 
 HERE, THERE = "a" * 16, "b" * 16
 OPENED, ADOPTED, HANDED = Event.STUDY_OPENED, Event.STUDY_ADOPTED, Event.STUDY_HANDED_OVER

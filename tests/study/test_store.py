@@ -12,9 +12,9 @@ import sqlalchemy as sa
 
 from graphveil.errors import IntegrityError, ParameterError, StorageError, StudyError
 from graphveil.study import StoredStudy
-from graphveil.study.public.facts import Event
-from graphveil.study.storage.reading import StoredSeries
-from graphveil.study.storage.store import Store
+from graphveil.study.facts import Event
+from graphveil.study.reading import StoredSeries
+from graphveil.study.store import Store
 from studies import opened, promise
 from study_databases import new_database
 
@@ -239,7 +239,7 @@ def test_time_may_go_backwards(root: Path, monkeypatch: pytest.MonkeyPatch) -> N
     """The order of the ledger is the order of its rows, whatever the clock says."""
     from datetime import UTC, datetime, timedelta
 
-    from graphveil.study.storage import store
+    from graphveil.study import store
     from graphveil.study.verification import verify
 
     class Backwards(datetime):

@@ -11,13 +11,13 @@ import pytest
 from graphveil.errors import IntegrityError
 from graphveil.mechanisms.gaussian import GaussianMechanism
 from graphveil.noise.zcdp import epsilon_of
-from graphveil.study.promise import Pool, Promise
-from graphveil.study.public.announced_plans import (
+from graphveil.study.announced_plans import (
     announced_plan,
     pool_sentence,
     require_enough_noise,
 )
-from graphveil.study.public.history import History, PublishedSeries
+from graphveil.study.history import History, PublishedSeries
+from graphveil.study.promise import Pool, Promise
 from public_parts import promise, published
 
 DELTA = Fraction(1, 10**6)

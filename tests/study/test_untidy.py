@@ -14,7 +14,7 @@ from graphveil.graph.intake.records import Records
 from graphveil.graph.intake.resolving import resolve
 from graphveil.records import from_rows
 from graphveil.study import StoredStudy
-from graphveil.study.records.record_store import AddOptions
+from graphveil.study.backends import AddOptions
 from plain_rules import EDGES, numbered
 from studies import promise
 

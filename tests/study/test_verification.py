@@ -13,9 +13,9 @@ import sqlalchemy as sa
 
 from graphveil.errors import IntegrityError, StudyError
 from graphveil.study import StoredStudy
+from graphveil.study.chain import GENESIS, canonical
+from graphveil.study.facts import Event, SeriesOpened
 from graphveil.study.ledger import LedgerRow
-from graphveil.study.public.chain import GENESIS, canonical
-from graphveil.study.public.facts import Event, SeriesOpened
 from graphveil.study.verification import verify
 from studies import opened, released
 

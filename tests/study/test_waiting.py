@@ -13,8 +13,7 @@ from threading import Event, Thread
 import pytest
 
 from graphveil.errors import StorageError
-from graphveil.study import StoredStudy
-from graphveil.study.storage import locks
+from graphveil.study import StoredStudy, folder
 from studies import opened
 
 HERE = f"process {os.getpid()} on {socket.gethostname()}"
@@ -39,7 +38,7 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     made = Clock()
-    monkeypatch.setattr(locks, "time", made)
+    monkeypatch.setattr(folder, "time", made)
     return made
 
 
@@ -106,10 +105,10 @@ def test_patience_ends_and_says_so(
 
 def test_a_note_that_nobody_can_read_is_somebodys(tmp_path: Path) -> None:
     note = tmp_path / "note"
-    assert locks.noted_holder(note) == "another process"
+    assert folder.noted_holder(note) == "another process"
     for content in (b"", b"\xff", b"[1]", b'{"pid": 1}', b"[" * 100_000):
         note.write_bytes(content)
-        assert locks.noted_holder(note) == "another process"
+        assert folder.noted_holder(note) == "another process"
 
 
 def test_a_note_is_gone_with_its_holder(root: Path) -> None:
@@ -121,4 +120,4 @@ def test_a_note_is_gone_with_its_holder(root: Path) -> None:
 def test_a_note_names_no_file(monkeypatch: pytest.MonkeyPatch) -> None:
     command = ["/usr/bin/graphveil", "add", "study", "patients.csv"]
     monkeypatch.setattr("sys.argv", command)
-    assert locks.running_command() == "graphveil add"
+    assert folder.running_command() == "graphveil add"

@@ -26,12 +26,11 @@ from graphveil.noise.laws import Law
 from graphveil.noise.release_noise import ReleaseNoise
 from graphveil.records import from_rows
 from graphveil.report.artefacts import artefacts
-from graphveil.study import StoredStudy
-from graphveil.study.custody.machine import Machine
-from graphveil.study.custody.witness import WitnessVerdict
-from graphveil.study.lifecycle import opening
-from graphveil.study.public.public_part import PublicPart
+from graphveil.study import StoredStudy, opening
+from graphveil.study.machine import Machine
+from graphveil.study.public_part import PublicPart
 from graphveil.study.verification import verify
+from graphveil.study.witness import WitnessVerdict
 from studies import opened, people, promise, released
 
 YEARS = 12

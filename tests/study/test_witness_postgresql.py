@@ -12,9 +12,9 @@ import tomli_w
 from fault_runs import TABLES, Template
 from graphveil.errors import IntegrityError
 from graphveil.study import StoredStudy
-from graphveil.study.custody.machine import Machine
-from graphveil.study.custody.witness import WitnessVerdict
+from graphveil.study.machine import Machine
 from graphveil.study.verification import verify
+from graphveil.study.witness import WitnessVerdict
 from studies import opened, released
 from study_databases import execute, new_database
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from graphveil.steward.known_studies import KnownStudy
+from graphveil.steward.custody import KnownStudy
 from graphveil.web.site import Site
 from sites import Visitor, entered, running, small_study
 

@@ -17,10 +17,9 @@ from typing import Any
 
 import httpx
 
-from graphveil.steward.known_studies import KnownStudy, opened
-from graphveil.steward.planning import drafting
-from graphveil.steward.records import adding
-from graphveil.web.safety.guard import Password
+from graphveil.steward import adding, drafting
+from graphveil.steward.custody import KnownStudy, opened
+from graphveil.web.guard import Password
 from graphveil.web.server import ServeOptions, Server
 from graphveil.web.site import MOST_BYTES, Site
 from steward import people

@@ -15,8 +15,8 @@ from urllib.parse import unquote, urlparse
 import httpx
 import pytest
 
-from graphveil.steward.known_studies import KnownStudy, opened
-from graphveil.steward.planning.drafting import create
+from graphveil.steward.custody import KnownStudy, opened
+from graphveil.steward.drafting import create
 from graphveil.steward.status import status
 from graphveil.steward.verifying import Outcome, verify
 from graphveil.web.server import opening

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from graphveil.errors import ParameterError
-from graphveil.steward.known_studies import known_studies
+from graphveil.steward.custody import known_studies
+from graphveil.web.guard import MOST_SESSIONS, Access, Password
 from graphveil.web.pages import ROUTES
-from graphveil.web.safety.guard import MOST_SESSIONS, Access, Password
 from graphveil.web.server import ServeOptions, require_safe
 from graphveil.web.site import Site
 from sites import entered, running, small_study, stranger
@@ -212,7 +212,7 @@ def test_an_error_that_nobody_foresaw_says_nothing_private(
 def test_a_password_is_asked_for_besides_the_token(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("graphveil.web.safety.guard.PAUSE", 0)
+    monkeypatch.setattr("graphveil.web.guard.PAUSE", 0)
     with running(tmp_path, "a long password") as site:
         client, token = stranger(site), site.access.token
         assert "Password" in client.get(f"/enter?token={token}").text

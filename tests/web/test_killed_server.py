@@ -12,8 +12,8 @@ from pathlib import Path
 import httpx
 import pytest
 
-from graphveil.steward.known_studies import KnownStudy, known_studies, opened
-from graphveil.steward.records.staging import Tray
+from graphveil.steward.custody import KnownStudy, known_studies, opened
+from graphveil.steward.staging import Tray
 from graphveil.steward.status import status
 from graphveil.steward.verifying import Outcome, verify
 from sites import Served, Visitor, served, small_study

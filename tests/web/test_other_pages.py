@@ -15,12 +15,11 @@ import pytest
 
 from commands import graphveil
 from graphveil.cli.commands import serve
-from graphveil.steward.custody import safekeeping
-from graphveil.steward.known_studies import KnownStudy, opened
+from graphveil.steward.custody import KnownStudy, opened, safekeeping
 from graphveil.steward.publishing import PublishRequest, publish
 from graphveil.steward.status import status
 from graphveil.steward.verifying import Outcome, verify
-from graphveil.study.custody.witness import WitnessVerdict
+from graphveil.study.witness import WitnessVerdict
 from graphveil.web.site import Site
 from sites import Visitor, entered, running, served, small_study, text_of
 

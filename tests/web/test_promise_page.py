@@ -11,9 +11,9 @@ import pytest
 from graphveil import Study
 from graphveil.mechanisms.planning.usefulness import rounded
 from graphveil.statistics.statistic import registered
-from graphveil.steward.known_studies import opened
-from graphveil.steward.planning.drafting import calendar, draft
-from graphveil.steward.planning.requests import SeriesRequest, StudyRequest
+from graphveil.steward.custody import opened
+from graphveil.steward.drafting import calendar, draft
+from graphveil.steward.requests import SeriesRequest, StudyRequest
 from graphveil.steward.status import status
 from graphveil.web.promise_form import TEMPLATES
 from graphveil.web.site import Site

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from graphveil.steward import publishing
-from graphveil.steward.known_studies import KnownStudy
+from graphveil.steward.custody import KnownStudy
 from graphveil.steward.status import status
 from graphveil.steward.verifying import Outcome, verify
 from graphveil.web.site import Site
@@ -60,10 +60,9 @@ def test_a_step_that_does_not_exist_is_refused(
 def test_a_step_that_has_not_ended_needs_a_mark(site: Site, tmp_path: Path) -> None:
     from dataclasses import replace
 
-    from graphveil.steward.known_studies import opened
-    from graphveil.steward.planning import drafting
-    from graphveil.steward.planning.drafting import calendar
-    from graphveil.steward.records import adding
+    from graphveil.steward import adding, drafting
+    from graphveil.steward.custody import opened
+    from graphveil.steward.drafting import calendar
     from steward import people
     from study_requests import REQUEST
 

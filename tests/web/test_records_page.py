@@ -18,12 +18,11 @@ from commands import ROOT
 from graphveil.errors import StudyError
 from graphveil.graph.groups import Groups
 from graphveil.graph.intake.records import IntakeReport
-from graphveil.steward.known_studies import KnownStudy, opened
-from graphveil.steward.planning import drafting
-from graphveil.steward.planning.requests import SeriesRequest
-from graphveil.steward.records import previewing
-from graphveil.steward.records.adding import add
-from graphveil.steward.records.staging import LONGEST, Tray, safe_name
+from graphveil.steward import drafting, previewing
+from graphveil.steward.adding import add
+from graphveil.steward.custody import KnownStudy, opened
+from graphveil.steward.requests import SeriesRequest
+from graphveil.steward.staging import LONGEST, Tray, safe_name
 from graphveil.steward.status import status
 from graphveil.steward.verifying import Outcome, verify
 from sites import Visitor, entered, running, small_study, text_of

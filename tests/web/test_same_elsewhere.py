@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 import graphveil
-from graphveil.steward.records.staging import Reading
+from graphveil.steward.staging import Reading
 from graphveil.steward.status import status
 from graphveil.study import StoredStudy
-from graphveil.web.commands import adding, only_commands, publishing
+from graphveil.web.wording import adding, only_commands, publishing
 from steward import run
 from studies import promise
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from graphveil.steward.known_studies import known_studies
-from graphveil.study.custody import machine
-from graphveil.study.custody.machine import Machine
+from graphveil.steward.custody import known_studies
+from graphveil.study import machine
+from graphveil.study.machine import Machine
 from sites import entered, running, small_study, text_of
 
 

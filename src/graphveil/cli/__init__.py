@@ -14,8 +14,7 @@ import typer
 from graphveil import __version__
 from graphveil.cli.ending import endings
 from graphveil.cli.options import taking_parameters
-from graphveil.cli.output import text_only
-from graphveil.cli.verb import Verb
+from graphveil.cli.output import Verb, text_only
 
 # A command lives for seconds and needs nearly all that it makes until it ends. To look for
 # what it no longer needs after every few hundred things takes a fifth of the time of a long study.
@@ -28,6 +27,18 @@ VERBS = (
     *("formats", "statistics", "sensitivity", "count", "audit", "datasets", "generate"),
     "reproduce",
 )
+# Where verbs are that share a module with their kin; each other one has a module of its name.
+KIN = {
+    "experiments": ("datasets", "generate", "reproduce"),
+    "going_on": ("series", "extend", "hand-over", "adopt"),
+    "listings": ("formats", "statistics", "sensitivity"),
+    "measuring": ("count", "audit"),
+    "reports": ("memo", "report", "releases"),
+    "state": ("status", "verify"),
+    "steps": ("add", "publish"),
+    "trials": ("promise", "rehearse"),
+}
+_MODULES = {verb: module for module, verbs in KIN.items() for verb in verbs}
 # Those that take a statistic, and before which of their options its own ones stand.
 STATISTIC_BEFORE = {"plan": "degree", "series": "mechanism", "sensitivity": "degree"}
 STATISTIC_BEFORE |= {"count": "directed", "audit": "degree"}
@@ -60,8 +71,8 @@ def program(*verbs: str) -> typer.Typer:
     )
     made.callback()(_program)
     for verb in verbs or VERBS:
-        name, place = verb.replace("-", "_"), STATISTIC_BEFORE.get(verb)
-        command = getattr(import_module(f"graphveil.cli.commands.{name}"), name)
+        module = import_module(f"graphveil.cli.commands.{_MODULES.get(verb, verb)}")
+        command, place = getattr(module, verb.replace("-", "_")), STATISTIC_BEFORE.get(verb)
         made.command(verb, cls=Verb if place is None else taking_parameters(place))(command)
     return made
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import redirect_stdout
 from dataclasses import replace
 from enum import StrEnum
@@ -15,13 +15,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from graphveil.cli.verb import Verb
+from graphveil.cli.output import Verb
 from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
     from graphveil.graph.promises import Bound, DegreeBound, InOutBound
-    from graphveil.steward.planning.outlook import Outlook
-    from graphveil.steward.planning.requests import SeriesRequest
+    from graphveil.steward.outlook import Outlook
+    from graphveil.steward.requests import SeriesRequest
     from graphveil.study.backends import BackendChoice
 
 
@@ -367,7 +367,6 @@ def confirm(question: str) -> None:
 # Expectations of series, on the command line: sizes, weights, and consent to those too noisy.
 
 
-SIZE = "expected size of "  # what the answer for a series is called
 Expected = Annotated[
     list[str] | None,
     typer.Option(
@@ -403,7 +402,7 @@ def by_series(option: str, given: Sequence[str] | None, known: Sequence[str]) ->
 
 def sizes_by_series(given: Sequence[str] | None, known: Sequence[str]) -> dict[str, int]:
     """The expected sizes that were typed as SERIES=N."""
-    from graphveil.steward.planning.requests import expected_size
+    from graphveil.steward.requests import expected_size
 
     return {name: expected_size(text) for name, text in by_series("expected", given, known).items()}
 
@@ -420,29 +419,14 @@ def with_options(series: SeriesRequest, size: int | None, weight: str | None) ->
     )
 
 
-def guessed(given: Sequence[str] | None) -> dict[str, str | None]:
-    """What was typed as SERIES=N as answers to the questions for sizes, checked later."""
-    pairs = (text.replace(" ", "").partition("=") for text in given or ())
-    return {SIZE + name: size for name, _, size in pairs}
-
-
-def answered_sizes(answers: Mapping[str, str], series: Sequence[str]) -> dict[str, int]:
-    """The sizes that were typed at the terminal; series without a guess have none."""
-    from graphveil.steward.planning.requests import expected_size
-
-    texts = {name: answers.get(SIZE + name) for name in series}
-    return {name: expected_size(text) for name, text in texts.items() if text}
-
-
 def accept(outlooks: Sequence[Outlook], *, yes: bool) -> None:
     """Ask whether series that are too noisy shall begin anyway; refuse if nobody can answer."""
-    from graphveil.cli.questions import at_a_terminal
-    from graphveil.steward.planning.drafting import require_useful, too_noisy
+    from graphveil.steward.drafting import require_useful, too_noisy
 
     messages = too_noisy(outlooks)
     if yes or not messages:
         return
-    if not at_a_terminal():
+    if not sys.stdin.isatty():
         require_useful(outlooks)
     for each in messages:
         typer.echo(f"Series {each}.", err=True)

@@ -1,18 +1,24 @@
-"""Output: tables for people, JSON for programs, safe text and a spinner on a terminal."""
+"""Output: tables for people, JSON for programs, safe text, a spinner, and `--quiet`."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext, redirect_stdout
+from contextvars import ContextVar
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, TextIO, cast
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, TextIO, cast
 
-from graphveil.cli.hints import HINTS
+import typer
+from typer.core import TyperCommand
+
+from graphveil.cli.ending import HINTS
 from graphveil.cli.layout import WIDEST, folded, table
-from graphveil.cli.verb import is_quiet
 from graphveil.hints import in_words
 
 if TYPE_CHECKING:
@@ -20,10 +26,9 @@ if TYPE_CHECKING:
 
     from graphveil.mechanisms.planning.plan import Plan
     from graphveil.report.releases import Measurement
-    from graphveil.steward.planning.outlook import Outlook
-    from graphveil.steward.planning.sharing import Sharing
+    from graphveil.steward.outlook import Outlook
+    from graphveil.steward.sharing import Sharing
     from graphveil.steward.status import SeriesStatus
-
 
 NARROWEST = 40  # places of a line, whatever a terminal says of itself
 
@@ -301,7 +306,7 @@ def print_losses(times: Mapping[str, Mapping[int, Fraction]]) -> None:
     Args:
         times: by series and by how many hubs more, in multiples of its ε.
     """
-    from graphveil.report.losses import rounded_up
+    from graphveil.report.wording import rounded_up
 
     exposed = {name: each for name, each in times.items() if each}
     if not exposed:
@@ -357,3 +362,64 @@ def print_releases(title: str, rows: Sequence[Measurement]) -> None:
     limits = {row.series: row.limit for row in rows if row.limit is not None}  # the newest of each
     for series, limit in limits.items():
         print(f"{series}: {limit}.")
+
+
+_ASKED = "graphveil.quiet"
+_QUIET: ContextVar[bool] = ContextVar(_ASKED, default=False)
+_FOR_PROGRAMS = ("as_json", "as_csv")  # what these ask for is printed all the same
+
+
+class Verb(TyperCommand):
+    """A command with an option to print nothing unless something is wrong."""
+
+    @cached_property
+    def _quiet(self) -> Any:
+        return _made_option()
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        """The command's own parameters, and before the last, which is help, `--quiet`."""
+        *own, about_help = super().get_params(ctx)
+        return [*own, self._quiet, about_help]
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Store whether it was given, for the functions that print."""
+        rest = super().parse_args(ctx, args)
+        ctx.meta[_ASKED] = ctx.params.pop("quiet")
+        return rest
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; what it would print for people is dropped if --quiet is given."""
+        asked = bool(ctx.meta[_ASKED])
+        wanted = any(ctx.params.get(name) for name in _FOR_PROGRAMS)
+        before = _QUIET.set(asked)
+        try:
+            with _silence() if asked and not wanted else nullcontext():
+                return super().invoke(ctx)
+        finally:
+            _QUIET.reset(before)
+
+
+def is_quiet() -> bool:
+    """Whether the running command was asked to be quiet."""
+    return _QUIET.get()
+
+
+@contextmanager
+def _silence() -> Iterator[None]:
+    with Path(os.devnull).open("w", encoding="utf-8") as nowhere, redirect_stdout(nowhere):
+        yield
+
+
+def _made_option() -> Any:
+    """The option, as typer makes it of a function's signature."""
+    holder = typer.Typer(add_completion=False)
+
+    @holder.command()
+    def asked(
+        quiet: Annotated[
+            bool, typer.Option("--quiet", "-q", help="Print warnings, questions and errors only.")
+        ] = False,
+    ) -> None:
+        """Stand for the signature; never called."""
+
+    return typer.main.get_command(holder).params[0]

@@ -37,13 +37,13 @@ from graphveil.report.page import RehearsedPage, page
 from graphveil.report.page_tables import PageTable
 from graphveil.statistics.breakdown import cell_words
 from graphveil.study import Promise, SeriesPromise, StoredStudy
-from graphveil.study.custody.machine import Machine
+from graphveil.study.backends import AddOptions
+from graphveil.study.machine import Machine
 from graphveil.study.promise import LONGEST_LINE
-from graphveil.study.public.public_part import PublicPart
-from graphveil.study.records.record_store import AddOptions
+from graphveil.study.public_part import PublicPart
 
 if TYPE_CHECKING:
-    from graphveil.study.public.history import PublishedSeries
+    from graphveil.study.history import PublishedSeries
 
 MOST_PEOPLE = 200_000  # made up in seconds; beyond that a public network says more
 OPEN_END = 12  # steps of a rehearsal, if the calendar has no end

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphveil.errors import StorageError
-from graphveil.study.public.chain import digest
-from graphveil.study.storage.folder import make_public_folder
+from graphveil.study.chain import digest
+from graphveil.study.folder import make_public_folder
 from graphveil.whole_files import write_bytes
 
 if TYPE_CHECKING:
-    from graphveil.study.public.public_part import PublicPart
+    from graphveil.study.public_part import PublicPart
 
 
 # What the files of a series are called: after it, as far as file systems allow.
@@ -49,7 +49,7 @@ def artefacts(part: PublicPart) -> tuple[Artefact, ...]:
 
 
 def _listed(part: PublicPart) -> Iterator[Artefact]:
-    from graphveil.report import card, catalogue, charts, page, public_tables
+    from graphveil.report import card, charts, page, public_tables
     from graphveil.report.estimates import with_estimates
 
     part = with_estimates(part)
@@ -61,8 +61,8 @@ def _listed(part: PublicPart) -> Iterator[Artefact]:
         made = partial(public_tables.series_table, series)
         yield Artefact(f"charts/{file_name(name)}.csv", False, made)
     yield Artefact("card.json", False, partial(card.as_json, part))
-    yield Artefact(catalogue.PACKAGE, False, partial(catalogue.data_package, part))
-    yield Artefact(catalogue.DATASET, False, partial(catalogue.dataset, part))
+    yield Artefact(public_tables.PACKAGE, False, partial(public_tables.data_package, part))
+    yield Artefact(public_tables.DATASET, False, partial(public_tables.dataset, part))
     for name, series in published.items():
         drawn = partial(charts.drawing, series, part.promise.calendar)
         yield Artefact(f"charts/{file_name(name)}.svg", True, drawn)
@@ -71,7 +71,7 @@ def _listed(part: PublicPart) -> Iterator[Artefact]:
 
 def write(public: Path) -> tuple[Path, ...]:
     """Write the report of a `public` folder into it, each file whole or not at all."""
-    from graphveil.study.public.public_part import PublicPart
+    from graphveil.study.public_part import PublicPart
 
     return write_part(public, PublicPart.read_newest(public))
 

@@ -13,14 +13,14 @@ from graphveil.drawing import svg
 from graphveil.drawing.svg import GRID, INK, MUTED, PAPER, SMALL, TITLE
 from graphveil.report import wording
 from graphveil.report.estimates import Estimate, named, now
-from graphveil.report.frame import BAND, PROCESSED, RAW, ROW, Counts, Size
+from graphveil.report.frame import BAND, PROCESSED, RAW, ROW, Counts, Sample, Size
 from graphveil.report.wording import TOO_NOISY
 from graphveil.statistics.breakdown import Breakdown, cell_words
 
 if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar
-    from graphveil.study.public.facts import ReleaseMade
-    from graphveil.study.public.history import PublishedSeries
+    from graphveil.study.facts import ReleaseMade
+    from graphveil.study.history import PublishedSeries
 
 Rows = tuple[tuple[str, ...], ...]
 Cell = tuple[str, tuple[str, ...], Rows]  # title, header, rows
@@ -261,8 +261,6 @@ def _grid(count: int, counts: Counts, at: svg.Point, across: float, left: float 
 
 
 def _legend(series: PublishedSeries, size: Size, top: float, *, true: bool) -> str:
-    from graphveil.report.frame import Sample
-
     level = wording.percent(series.releases[-1].level)
     samples = (
         Sample(named(series), PROCESSED),

@@ -30,8 +30,8 @@ from graphveil.report.wording import counted_things, degrees, heading, percent, 
 
 if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar
-    from graphveil.study.public.facts import ReleaseMade
-    from graphveil.study.public.history import PublishedSeries
+    from graphveil.study.facts import ReleaseMade
+    from graphveil.study.history import PublishedSeries
 
 
 Truth = Sequence[Sequence[int]]  # the true numbers of each step, which only a rehearsal shows

@@ -17,8 +17,15 @@ import numpy as np
 from graphveil.errors import MissingPlugInError
 from graphveil.graph.promises import NoBound
 from graphveil.mechanisms.planning.change import Change
-from graphveil.report.releases import AGAINST, NEW, PublishedChange, changes
-from graphveil.report.table_columns import cell_columns, described, divided
+from graphveil.report.releases import (
+    AGAINST,
+    NEW,
+    PublishedChange,
+    cell_columns,
+    changes,
+    described,
+    divided,
+)
 from graphveil.series.joint import DECIMALS, KnownBest, Member, joint
 from graphveil.series.postprocessing import (
     AnnouncedFacts,
@@ -26,16 +33,16 @@ from graphveil.series.postprocessing import (
     revised,
     revised_at_thresholds,
 )
-from graphveil.study.public.announced_plans import announced_plan
-from graphveil.study.public.facts import DIGITS
-from graphveil.study.public.history import PublishedSeries
+from graphveil.study.announced_plans import announced_plan
+from graphveil.study.facts import DIGITS
+from graphveil.study.history import PublishedSeries
 
 if TYPE_CHECKING:
     from graphveil.graph.promises import Bound
     from graphveil.mechanisms.planning.covariance import Floats
     from graphveil.mechanisms.planning.plan import Plan
-    from graphveil.study.public.facts import ReleaseMade
-    from graphveil.study.public.public_part import PublicPart
+    from graphveil.study.facts import ReleaseMade
+    from graphveil.study.public_part import PublicPart
 
 
 TENTH = 10  # how much less likely it is that what limits an interval from outside is wrong

@@ -16,9 +16,9 @@ from graphveil.statistics.statistic import WINDOW
 if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar
     from graphveil.report.releases import PublishedChange
-    from graphveil.study.public.facts import ReleaseMade
-    from graphveil.study.public.history import PublishedSeries
-    from graphveil.study.public.public_part import PublicPart
+    from graphveil.study.facts import ReleaseMade
+    from graphveil.study.history import PublishedSeries
+    from graphveil.study.public_part import PublicPart
 
 
 NOTHING_MORE = "the added noise is too large to say more"  # in a sentence

@@ -13,14 +13,13 @@ from graphveil.report import page_tables, statement, wording
 from graphveil.report.artefacts import file_name
 from graphveil.report.card import NO_PROMISE, NO_REASON
 from graphveil.report.charts import BARS, thinning
-from graphveil.report.degree_distribution import distribution
 from graphveil.report.estimates import with_estimates
 from graphveil.report.frame import NARROW, WIDE
 from graphveil.report.news import headline, news, overview, reading
 from graphveil.report.public_tables import tables_of
 from graphveil.report.releases import counted
-from graphveil.report.summary import summary
-from graphveil.study.public.facts import EVERY_NETWORK
+from graphveil.report.summary import distribution, summary
+from graphveil.study.facts import EVERY_NETWORK
 
 if TYPE_CHECKING:
     import jinja2
@@ -30,8 +29,8 @@ if TYPE_CHECKING:
     from graphveil.mechanisms.planning.usefulness import Judgement
     from graphveil.report.charts import Truth
     from graphveil.report.page_tables import PageTable
-    from graphveil.study.public.history import PublishedSeries
-    from graphveil.study.public.public_part import PublicPart
+    from graphveil.study.history import PublishedSeries
+    from graphveil.study.public_part import PublicPart
 
 PRINTED = 6  # series whose charts the short edition on paper shows: on one page
 LISTED = 18  # series that it lists

@@ -11,18 +11,17 @@ from typing import TYPE_CHECKING
 
 from graphveil.graph.promises import HubBound
 from graphveil.noise.exact_numbers import as_text
-from graphveil.report import breakdowns, losses, public_tables, statement, wording
+from graphveil.report import breakdowns, public_tables, statement, wording
 from graphveil.report.artefacts import file_name
 from graphveil.report.estimates import EstimatedSeries, now
-from graphveil.report.losses import chance
 from graphveil.report.ratios import all_ratios
-from graphveil.report.wording import TOO_NOISY
+from graphveil.report.wording import TOO_NOISY, chance
 from graphveil.statistics.statistic import WINDOW
 
 if TYPE_CHECKING:
-    from graphveil.study.public.facts import ReleaseMade
-    from graphveil.study.public.history import PublishedSeries
-    from graphveil.study.public.public_part import PublicPart
+    from graphveil.study.facts import ReleaseMade
+    from graphveil.study.history import PublishedSeries
+    from graphveil.study.public_part import PublicPart
 
 SHORT = 12  # steps that it has at least
 LONG = 400  # steps that a table on the page has at most; the files have all
@@ -65,16 +64,16 @@ def shares(part: PublicPart) -> PageTable:
 
 def exposures(part: PublicPart) -> PageTable | None:
     """What people who break the promise lose; None if that is nothing."""
-    exposure = losses.exposures(part)
+    exposure = wording.exposures(part)
     if not exposure:
         return None
     epsilons = (part.spent[0], *(each.epsilon for each in exposure))
-    bounds = (f"at most {losses.rounded_up(loss)}" for loss in epsilons)
-    times = ("1", *(f"up to {losses.rounded_up(each.times)}" for each in exposure))
+    bounds = (f"at most {wording.rounded_up(loss)}" for loss in epsilons)
+    times = ("1", *(f"up to {wording.rounded_up(each.times)}" for each in exposure))
     bound = part.promise.degree_bound
     assert isinstance(bound, HubBound), "nobody else is told of exposures"
     header = f"linked to people {bound.hub_in_words}", "ε of the open series", "times as much"
-    rows = tuple(zip(losses.exposed_persons(part), bounds, times, strict=True))
+    rows = tuple(zip(wording.exposed_persons(part), bounds, times, strict=True))
     return PageTable("What a person loses who is linked to more", header, rows)
 
 
@@ -83,7 +82,7 @@ def certainties(part: PublicPart) -> PageTable:
     header = ("before reading", "at least", "at most")
     rows = tuple(
         (f"{chance(each.before)} sure", chance(each.at_least), chance(each.at_most))
-        for each in losses.certainties(part.total[0])
+        for each in wording.certainties(part.total[0])
     )
     return PageTable("How sure anybody can be that a person is in the records", header, rows)
 

@@ -10,15 +10,15 @@ from math import ceil, floor, log10
 from typing import TYPE_CHECKING
 
 from graphveil.report.estimates import EstimatedSeries, SamePart, estimated_series
-from graphveil.report.table_columns import described
+from graphveil.report.releases import described
 from graphveil.series.ratios import Bounds, Measured, Number, Ratio, Source, named_places
-from graphveil.study.public.announced_plans import announced_plan
+from graphveil.study.announced_plans import announced_plan
 
 if TYPE_CHECKING:
     from graphveil.mechanisms.planning.plan import Plan
+    from graphveil.study.facts import ReleaseMade, StepSealed
     from graphveil.study.promise_entries import RatioPromise
-    from graphveil.study.public.facts import ReleaseMade, StepSealed
-    from graphveil.study.public.public_part import PublicPart
+    from graphveil.study.public_part import PublicPart
 
 ANYTHING = "cannot be told: what it is divided by may be 0"
 NO_END = "without an upper limit: what it is divided by may be 0"

@@ -11,14 +11,21 @@ from typing import TYPE_CHECKING
 from graphveil.graph.promises import HubBound, NoBound
 from graphveil.mechanisms.factorisations.objectives import DEFAULT, objective
 from graphveil.noise.exact_numbers import as_text
-from graphveil.report.losses import Exposure, exposures, factor, rounded_up
-from graphveil.report.wording import budget, counted_things, price
+from graphveil.report.wording import (
+    Exposure,
+    budget,
+    counted_things,
+    exposures,
+    factor,
+    price,
+    rounded_up,
+)
 
 if TYPE_CHECKING:
     from graphveil.graph.promises import Bound
-    from graphveil.study.public.facts import StudyAdopted, StudyExtended
-    from graphveil.study.public.history import PublishedSeries
-    from graphveil.study.public.public_part import PublicPart
+    from graphveil.study.facts import StudyAdopted, StudyExtended
+    from graphveil.study.history import PublishedSeries
+    from graphveil.study.public_part import PublicPart
 
 WEAK = 5  # an even guess can then become 99% sure
 

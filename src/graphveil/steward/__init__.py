@@ -5,5 +5,5 @@
 Nothing in here prints, asks or knows a terminal: the command line and the local web page are
 two faces of it. The order of the work: `drafting` a promise with its predicted errors
 (`outlook`), `adding` records, `publishing` steps, opening a further `series`; and, at any time,
-`status`, `releases`, `reporting` and `verifying`.
+`status`, `reporting` and `verifying`.
 """

@@ -1,21 +1,29 @@
-"""Custody: handing a study over, adopting a copy, backups, and who can read the private part."""
+"""Custody: the studies that this machine knows, handing one over, adopting a copy, backups."""
 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from graphveil.deferred import Deferred
+from graphveil.errors import GraphveilError, StudyError
 from graphveil.noise.exact_numbers import Exact, as_text
 from graphveil.steward.status import BudgetStatus
-from graphveil.study.lifecycle.prices import NO_PRICES, exact_prices
+from graphveil.study.committed import NO_PRICES, exact_prices
+from graphveil.study.folder import Folder
 
 if TYPE_CHECKING:
-    from graphveil.study.custody.witness import WitnessVerdict
-    from graphveil.study.lifecycle.adoption import Renewal
+    from graphveil.study import machine, stored_study
+    from graphveil.study.adoption import Renewal
+    from graphveil.study.witness import WitnessVerdict
+else:  # who only reads what was published needs neither
+    machine = Deferred("graphveil.study.machine")
+    stored_study = Deferred("graphveil.study.stored_study")
 
 
 @dataclass(frozen=True)
@@ -85,10 +93,9 @@ def adoption(
         prices: what may be paid for fresh noise, by series.
     """
     from graphveil.steward.reporting import write_report
-    from graphveil.study import StoredStudy
-    from graphveil.study.lifecycle.adoption import pool_again
+    from graphveil.study.adoption import pool_again
 
-    study, exact = StoredStudy.at(folder), exact_prices(prices)
+    study, exact = stored_study.StoredStudy.at(folder), exact_prices(prices)
     renewed = study.renewals(exact) if reason is None else study.adopt(reason, exact)
     ledger = study.ledger()
     if reason is not None and ledger.sealed:
@@ -110,16 +117,12 @@ def adoption(
 
 def hand_over(folder: Path, code: str) -> None:
     """Let the machine that has this code go on with a study, and nobody else."""
-    from graphveil.study import StoredStudy
-
-    StoredStudy.at(folder).hand_over(code)
+    stored_study.StoredStudy.at(folder).hand_over(code)
 
 
 def machine_code() -> str:
     """The code of this machine, to which studies can be handed over."""
-    from graphveil.study.custody.machine import Machine
-
-    return Machine.here().code()
+    return machine.Machine.here().code()
 
 
 # Safekeeping: how a study compares with what this machine has seen, and its last backup.
@@ -150,10 +153,7 @@ class Safekeeping:
 
 def safekeeping(folder: Path) -> Safekeeping:
     """How safe the study in a folder is; changes nothing in it."""
-    from graphveil.study import StoredStudy
-    from graphveil.study.custody import machine
-
-    study = StoredStudy.at(folder)
+    study = stored_study.StoredStudy.at(folder)
     place, rows = folder.resolve(), [row.hash for row in study.ledger().rows]
     backups = (each.backup for each in machine.known(study.machine) if each.folder == place)
     newest = next(backups, "")
@@ -166,10 +166,7 @@ def shared_backup(folder: Path) -> str | None:
 
     A study on a server is not restored with the home directory, and knows its place by itself.
     """
-    from graphveil.study import StoredStudy
-    from graphveil.study.custody.machine import VARIABLE
-
-    study = StoredStudy.at(folder)
+    study = stored_study.StoredStudy.at(folder)
     common = study.machine.backed_up_with(study.folder.root)
     if common is None or not study.folder.database_url.startswith("sqlite"):
         return None
@@ -177,17 +174,14 @@ def shared_backup(folder: Path) -> str | None:
     when = moved if study.ledger().is_open else "before records are added"
     return (
         f"the study and this machine's memory of it both lie in {common}: a restored backup of "
-        f"both may go on unnoticed, with noise that is used already. Set {VARIABLE} to a folder "
-        f"that is not restored with it, {when}."
+        "both may go on unnoticed, with noise that is used already. Set "
+        f"{machine.VARIABLE} to a folder that is not restored with it, {when}."
     )
 
 
 def note_backup(folder: Path) -> None:
     """Keep in mind that all there is now was backed up; the keeper says so, nobody checks."""
-    from graphveil.study import StoredStudy
-    from graphveil.study.custody import machine
-
-    study = StoredStudy.at(folder)
+    study = stored_study.StoredStudy.at(folder)
     rows = study.ledger().rows
     machine.remember(study.machine, folder, rows[-1].hash if rows else "")
 
@@ -222,10 +216,93 @@ class Exposure:
 
 def exposure(folder: Path) -> Exposure | None:
     """What others can read of the study in a folder; None if nothing, or if there is no study."""
-    from graphveil.study.storage.folder import Folder
-
     place = Folder(folder.resolve())
     if not place.private.is_dir() or place.private.is_symlink():
         return None
     paths = place.exposed()
     return Exposure(place.private, paths) if paths else None
+
+
+# Known studies: those that this machine knows of, and those that lie in a folder of studies.
+
+
+MOST_BESIDE = 200  # folders that are looked into
+
+
+@dataclass(frozen=True)
+class KnownStudy:
+    """A study of this machine, as a list shows it.
+
+    Attributes:
+        key: a random name for its folder.
+        folder: where it is.
+        title: as its study file has it; nothing where that cannot be read.
+        is_open: whether it is more than a draft.
+    """
+
+    key: str
+    folder: Path
+    title: str
+    is_open: bool
+
+
+def known_studies(beside: Path | None = None) -> tuple[KnownStudy, ...]:
+    """Every study that is known and still there, the newest first.
+
+    Args:
+        beside: a folder whose studies are taken up, too.
+    """
+    here = machine.Machine.here()
+    listed = {each.folder for each in machine.known(here)}
+    for folder in () if beside is None else _studies_in(beside):
+        if folder not in listed:
+            machine.remember(here, folder)
+    folders = (e for e in machine.known(here) if e.is_there and not e.hidden)
+    return tuple(_study(each.key, each.folder) for each in folders)
+
+
+def opened(folder: Path) -> KnownStudy:
+    """The study in a folder, which is remembered; refuses a folder that holds none."""
+    stored_study.StoredStudy.at(folder)  # refuses
+    known = machine.remember(machine.Machine.here(), folder)
+    return _study(known.key, known.folder)
+
+
+def known_study(key: str) -> KnownStudy:
+    """The study that has a key."""
+    for each in machine.known(machine.Machine.here()):
+        if each.key == key and each.is_there:
+            return _study(key, each.folder)
+    raise StudyError("this study is not known here, or its folder is gone.")
+
+
+def forget(key: str) -> None:
+    """Leave a study out of the list; it stays as it is."""
+    machine.forget(machine.Machine.here(), key)
+
+
+def keep_in_mind(folder: Path) -> None:
+    """Note where a study is; does nothing where that cannot be written."""
+    with suppress(GraphveilError):
+        opened(folder)
+
+
+def _studies_in(folder: Path) -> Iterator[Path]:
+    with suppress(OSError):
+        for place, each in enumerate(sorted(folder.resolve().iterdir())):
+            if place < MOST_BESIDE and not each.is_symlink() and Folder(each).study_file.is_file():
+                yield each
+
+
+def _study(key: str, folder: Path) -> KnownStudy:
+    place = Folder(folder)
+    return KnownStudy(key, folder, _title(place.study_file), place.public_ledger.exists())
+
+
+def _title(study_file: Path) -> str:
+    import tomllib
+
+    with suppress(OSError, ValueError, RecursionError):
+        title = tomllib.loads(study_file.read_bytes().decode()).get("title")
+        return title if isinstance(title, str) else ""
+    return ""

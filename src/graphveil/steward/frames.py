@@ -8,24 +8,23 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from graphveil.deferred import pl
 from graphveil.errors import ParameterError, installing
 from graphveil.graph.groups import SECOND
 from graphveil.noise.exact_numbers import as_text
 from graphveil.report import releases
 from graphveil.report.estimates import now, revisions, with_estimates
 from graphveil.report.ratios import PublishedRatio, all_ratios
-from graphveil.report.releases import PublishedChange, all_changes
-from graphveil.report.table_columns import divided, rows_as_frame
+from graphveil.report.releases import PublishedChange, all_changes, divided, rows_as_frame
 from graphveil.report.wording import counted_things, percent, whole
 from graphveil.steward import reporting
 from graphveil.steward.status import PoolStatus
+from graphveil.study.history import PublishedSeries
 from graphveil.study.promise import Promise
-from graphveil.study.public.history import PublishedSeries
-from graphveil.study.public.public_part import LEDGER, STUDY, PublicPart, text_of
+from graphveil.study.public_part import LEDGER, STUDY, PublicPart, text_of
 
 if TYPE_CHECKING:
     import pandas as pd
-    import polars as pl
 
 
 def published(part: PublicPart) -> pl.DataFrame:
@@ -33,8 +32,6 @@ def published(part: PublicPart) -> pl.DataFrame:
 
     Series whose plan was never published have no revisions: there these columns are empty.
     """
-    import polars as pl
-
     frame = releases.as_frame(part)
     groups = [f"{each.name}{end}" for each in part.promise.groups.members for end in ("", SECOND)]
     keys = ("series", "step", "degree", *groups)

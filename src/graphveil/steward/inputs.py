@@ -8,12 +8,13 @@ from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from graphveil.deferred import pl
 from graphveil.errors import ParameterError
 from graphveil.graph.groups import Group, Groups
 from graphveil.graph.intake.records import Records
 from graphveil.mechanisms.planning import AUTO
 from graphveil.noise.exact_numbers import Exact, as_text, exact
-from graphveil.steward.planning.requests import EXAMPLES, SeriesRequest, series_data
+from graphveil.steward.requests import EXAMPLES, SeriesRequest, series_data
 from graphveil.study.promise_entries import SeriesPromise
 
 if TYPE_CHECKING:
@@ -129,8 +130,6 @@ def _frames(given: Sequence[Any], names: Names) -> Records:
 
 def _collected(given: Any) -> Any:
     """A frame that was lazy, or of another library that speaks Arrow; anything else as it is."""
-    import polars as pl
-
     if isinstance(given, pl.LazyFrame):
         return given.collect()
     known = isinstance(given, pl.DataFrame) or type(given).__module__.startswith("pandas")
@@ -170,7 +169,7 @@ def calendar_of(
     given: Calendar | None, every: str | int, first: object, last: object, steps: int | None
 ) -> Calendar:
     """The public steps, as a calendar or as what one is made of."""
-    from graphveil.steward.planning.drafting import calendar
+    from graphveil.steward.drafting import calendar
 
     if given is not None:
         if (first, last, steps) != (None, None, None):

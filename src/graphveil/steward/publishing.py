@@ -9,21 +9,22 @@ from enum import Enum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from graphveil.calendar.times import Unit
 from graphveil.errors import InputError, Interruption, ParameterError, StudyError
 from graphveil.hints import Hint
+from graphveil.noise.exact_numbers import as_text
 from graphveil.steward import reporting
 from graphveil.steward.reporting import Report, report_is_current, write_report
 from graphveil.study.backends import HERE, BackendChoice
-from graphveil.study.committed import Announced
+from graphveil.study.committed import Announced, Committed, steps_ended
 
 if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar
     from graphveil.report.releases import Measurement
-    from graphveil.steward.planning.outlook import Outlook, StudyOutlook
+    from graphveil.steward.outlook import Outlook, StudyOutlook
     from graphveil.steward.status import Status
     from graphveil.study import Promise, StoredStudy
-    from graphveil.study.committed import Committed
-    from graphveil.study.public.public_part import PublicPart
+    from graphveil.study.public_part import PublicPart
 
 
 # Steps: by their public names, and which of them have ended and are due.
@@ -46,8 +47,6 @@ def step_called(calendar: Calendar, label: str, parameter: str) -> int:
 
 def last_ended(promise: Promise) -> int:
     """The last step that has ended; refuses a calendar that the clock says nothing about."""
-    from graphveil.study.committed import steps_ended
-
     if _is_endless(promise):
         problem = "cannot be used: steps are plain numbers, not dates"
         raise ParameterError("all", problem, hint=Hint("through"))
@@ -56,15 +55,11 @@ def last_ended(promise: Promise) -> int:
 
 def steps_due(promise: Promise, sealed: int) -> int | None:
     """How many steps have ended and are not sealed; None if there is no clock for them."""
-    from graphveil.study.committed import steps_ended
-
     return None if _is_endless(promise) else max(0, steps_ended(promise) - sealed)
 
 
 def _is_endless(promise: Promise) -> bool:
     """Whether nothing says which step is the last that has ended."""
-    from graphveil.calendar.times import Unit
-
     calendar = promise.calendar
     return calendar.unit == Unit.NUMBER and calendar.last_step is None
 
@@ -350,7 +345,7 @@ class Due:
 
 def due(folder: Path) -> Due:
     """What can be published of the study in a folder; reads no records."""
-    from graphveil.steward.planning.outlook import study_outlook
+    from graphveil.steward.outlook import study_outlook
     from graphveil.steward.status import status
 
     now, outlook = status(folder), study_outlook(folder)
@@ -373,8 +368,6 @@ def _steps(outlook: StudyOutlook, now: Status) -> tuple[NextStep, ...]:
 
 def _price(promise: Promise) -> str:
     """ε of all series, and of the pool that some may share."""
-    from graphveil.noise.exact_numbers import as_text
-
     return as_text(promise.budget_total()[0] - promise.budget_left()[0])
 
 

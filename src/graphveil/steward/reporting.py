@@ -11,13 +11,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from graphveil.errors import ParameterError, StudyError
+from graphveil.study.folder import Folder, require_no_links_in_public
+from graphveil.study.public_part import PublicPart
+from graphveil.whole_files import write_whole
 
 if TYPE_CHECKING:
-    from graphveil.report.registry import FiledBy
+    from graphveil.report.card import FiledBy
     from graphveil.report.releases import Measurement
     from graphveil.study.ledger import Ledger
-    from graphveil.study.public.public_part import PublicPart
-    from graphveil.study.storage.folder import Folder
 
 
 # Where the public part is: in a study's folder, or by itself, as it was published.
@@ -25,8 +26,6 @@ if TYPE_CHECKING:
 
 def find(given: Path) -> Path:
     """The public part in a folder that is a study, or is a public part itself."""
-    from graphveil.study.storage.folder import Folder, require_no_links_in_public
-
     root = given.resolve()
     for folder in (root / "public", root):
         if (folder / "study.toml").is_file():
@@ -44,8 +43,6 @@ def has_private_part(public: Path) -> bool:
 
 def writing(public: Path) -> AbstractContextManager[object]:
     """Keep other processes from writing into the same public part."""
-    from graphveil.study.storage.folder import Folder
-
     return Folder(public.parent).lock() if has_private_part(public) else nullcontext()
 
 
@@ -94,16 +91,14 @@ def report(folder: Path) -> Report:
 
 def filed_by(region: str, sector: str, authors: Sequence[str], curator: str) -> FiledBy:
     """What an entry of a registry says that a study cannot know; refuses what is not stated."""
-    from graphveil.report.registry import FiledBy
+    from graphveil.report.card import FiledBy
 
     return FiledBy(region, sector, tuple(authors), curator)
 
 
 def write_registry_entry(folder: Path, file: Path, filed: FiledBy) -> None:
     """Write the entry of a study for OpenDP's registry of deployments."""
-    from graphveil.report.registry import as_yaml, entry
-    from graphveil.study.public.public_part import PublicPart
-    from graphveil.whole_files import write_whole
+    from graphveil.report.card import as_yaml, entry
 
     content = as_yaml(entry(PublicPart.read(find(folder)), filed))
     write_whole(file, lambda opened: opened.write(content), parameter="registry")
@@ -118,7 +113,6 @@ def write_report(public: Path, known: PublicPart | None = None) -> Report:
             the lock, so that no report replaces a newer one.
     """
     from graphveil.report.artefacts import write_part
-    from graphveil.study.public.public_part import PublicPart
 
     with writing(public):
         current = known if known and known.is_announced(public) else None
@@ -131,8 +125,6 @@ def write_report(public: Path, known: PublicPart | None = None) -> Report:
 
 def published(folder: Path, series: str | None = None) -> PublicPart:
     """The public part of a study, or by itself; of one series, if it is named."""
-    from graphveil.study.public.public_part import PublicPart
-
     part = PublicPart.read(find(folder))
     if series is None:
         return part

@@ -9,23 +9,25 @@ from typing import TYPE_CHECKING, Any
 
 from graphveil.errors import StudyError
 from graphveil.noise.exact_numbers import Exact, as_text
-from graphveil.steward.planning.drafting import (
+from graphveil.steward.drafting import (
     refused_as,
     require_useful,
     settled_series,
     with_objective,
     without_promise,
 )
-from graphveil.steward.planning.outlook import Outlook
-from graphveil.steward.planning.sharing import require_purpose
+from graphveil.steward.outlook import Outlook
 from graphveil.steward.reporting import write_report
+from graphveil.steward.sharing import require_purpose
 from graphveil.steward.status import BudgetStatus, SeriesList
-from graphveil.study.lifecycle.prices import NO_PRICES, exact_prices
+from graphveil.study import StoredStudy
+from graphveil.study.committed import NO_PRICES, exact_prices
+from graphveil.study.opening import with_series
 
 if TYPE_CHECKING:
-    from graphveil.steward.planning.requests import SeriesRequest
+    from graphveil.steward.requests import SeriesRequest
+    from graphveil.study.extension import Extension, Longer
     from graphveil.study.ledger import Ledger
-    from graphveil.study.lifecycle.extension import Extension, Longer
     from graphveil.study.promise_entries import RatioPromise
 
 
@@ -57,8 +59,6 @@ class Opening:
 
 def series_of(folder: Path) -> SeriesList:
     """The series of the study in a folder."""
-    from graphveil.study import StoredStudy
-
     study = StoredStudy.at(folder)
     ledger = study.ledger()
     return SeriesList.of(study.promise(ledger), ledger)
@@ -71,8 +71,6 @@ def open_series(
 
     Refuses one that noise would drown, unless it is wanted so.
     """
-    from graphveil.study import StoredStudy
-
     study = StoredStudy.at(folder)
     outlook = _outlook(study.ledger(), request)
     if not dry_run:
@@ -86,8 +84,6 @@ def open_series(
 
 def _outlook(ledger: Ledger, request: SeriesRequest) -> Outlook:
     """The series as it would be opened now."""
-    from graphveil.study.lifecycle.opening import with_series
-
     if not ledger.is_open:
         raise StudyError(
             "this study is a draft, and nothing is promised yet: add the series to "
@@ -104,8 +100,6 @@ def _outlook(ledger: Ledger, request: SeriesRequest) -> Outlook:
 
 def promise_ratio(folder: Path, name: str, formula: str) -> RatioPromise:
     """Promise one more ratio of series that are open; the report has it at once."""
-    from graphveil.study import StoredStudy
-
     study = StoredStudy.at(folder)
     if not study.ledger().is_open:
         raise StudyError(
@@ -221,9 +215,7 @@ def extend(
             paid, what keeps its noise at its size.
         dry_run: change nothing.
     """
-    from graphveil.steward.reporting import write_report
-    from graphveil.study import StoredStudy
-    from graphveil.study.lifecycle.extension import Further
+    from graphveil.study.extension import Further
 
     study, further, exact = StoredStudy.at(folder), Further(last, steps), exact_prices(prices)
     if dry_run:

@@ -11,14 +11,16 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from graphveil.errors import StudyError
+from graphveil.noise.exact_numbers import as_text
 from graphveil.steward.publishing import steps_due
 from graphveil.steward.reporting import report_is_current
 
 if TYPE_CHECKING:
     from graphveil.study import Promise, StoredStudy
     from graphveil.study.committed import Committed
-    from graphveil.study.custody.witness import WitnessVerdict
     from graphveil.study.ledger import Ledger
+    from graphveil.study.witness import WitnessVerdict
 
 
 @dataclass(frozen=True)
@@ -32,8 +34,6 @@ class PoolStatus:
     @classmethod
     def of(cls, promise: Promise) -> PoolStatus | None:
         """The pool of a study, if it has one."""
-        from graphveil.noise.exact_numbers import as_text
-
         pool = promise.budget.pool
         if pool is None:
             return None
@@ -61,8 +61,6 @@ class BudgetStatus:
     @classmethod
     def of(cls, promise: Promise) -> BudgetStatus:
         """The budget of a study with these series."""
-        from graphveil.noise.exact_numbers import as_text
-
         (epsilon, delta), total = promise.budget_left(), promise.budget
         left = None if total.delta is None else as_text(delta)
         pool = PoolStatus.of(promise)
@@ -204,8 +202,6 @@ class PrivateStatus:
 
 
 def _withdrawable(ledger: Ledger) -> int | None:
-    from graphveil.errors import StudyError
-
     if not ledger.batches:
         return None
     try:

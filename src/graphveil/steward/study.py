@@ -13,7 +13,12 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from graphveil.errors import ParameterError, StudyError
-from graphveil.steward import frames, inputs
+from graphveil.report.estimates import with_estimates
+from graphveil.steward import frames, inputs, publishing, reporting
+from graphveil.steward.custody import Adoption, adoption, hand_over
+from graphveil.steward.reporting import Report, published, report
+from graphveil.steward.requests import StudyRequest
+from graphveil.steward.status import Status, status
 
 if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar
@@ -22,17 +27,14 @@ if TYPE_CHECKING:
     from graphveil.mechanisms.planning.plan import Plan
     from graphveil.noise.exact_numbers import Exact
     from graphveil.records import ReadingOptions
-    from graphveil.steward.custody import Adoption
+    from graphveil.steward.adding import Addition
     from graphveil.steward.inputs import SeriesGiven
     from graphveil.steward.publishing import Publication
-    from graphveil.steward.records.adding import Addition
-    from graphveil.steward.reporting import Report
     from graphveil.steward.series import Opening, StudyGoingOn
-    from graphveil.steward.status import Status
     from graphveil.steward.verifying import Verification
+    from graphveil.study.history import PublishedSeries
     from graphveil.study.promise import Promise
     from graphveil.study.promise_entries import RatioPromise
-    from graphveil.study.public.history import PublishedSeries
 
 
 @dataclass(frozen=True)
@@ -168,8 +170,7 @@ class Study:
             >>> clinic.promise.calendar.labels(3)
             ['2024-01', '2024-04', '2024-07']
         """
-        from graphveil.steward.planning import drafting
-        from graphveil.steward.planning.requests import StudyRequest
+        from graphveil.steward import drafting
 
         request = StudyRequest(
             title=title,
@@ -214,7 +215,7 @@ class Study:
             >>> Study.from_file("next-county", "county/public/study.toml").promise.title
             'An example'
         """
-        from graphveil.steward.planning import drafting
+        from graphveil.steward import drafting
 
         drafted = drafting.from_study_file(Path(study_file))
         drafting.begin(Path(folder), drafted, database=database, drowned_too=drowned_too)
@@ -230,8 +231,6 @@ class Study:
                 ...
             graphveil.errors.StudyError: there is no study in 'nowhere', and it is not a public ...
         """
-        from graphveil.steward import reporting
-
         reporting.find(Path(folder))
         return cls(Path(folder))
 
@@ -252,7 +251,7 @@ class Study:
             >>> {name: len(plan.predicted) for name, plan in study.plans().items()}
             {'edges': 4, 'hubs': 4}
         """
-        from graphveil.steward.planning.outlook import study_outlook
+        from graphveil.steward.outlook import study_outlook
 
         return {each.series.name: each.plan for each in study_outlook(self.folder).series}
 
@@ -306,8 +305,8 @@ class Study:
             >>> study.add(graph, time="seen")
             <Records stored as batch 2. What was found is private: print it to see it.>
         """
-        from graphveil.steward.records import adding
-        from graphveil.study.records.record_store import AddOptions
+        from graphveil.steward import adding
+        from graphveil.study.backends import AddOptions
 
         names = inputs.Names(id, source, target, time, edge_time, groups)
         how = AddOptions(complete, strict, yes, ignore_after_end, undated, dry_run)
@@ -335,7 +334,7 @@ class Study:
         Examples:
             >>> study.withdraw(2)
         """
-        from graphveil.steward.records import adding
+        from graphveil.steward import adding
 
         adding.withdraw(self.folder, batch)
 
@@ -346,7 +345,7 @@ class Study:
             >>> study.abandon()
             0
         """
-        from graphveil.steward.records import adding
+        from graphveil.steward import adding
 
         return adding.abandon(self.folder)
 
@@ -370,8 +369,6 @@ class Study:
             >>> study.publish(through="2023")
             <Published: 2023; 2 numbers>
         """
-        from graphveil.steward import publishing
-
         last = None if through is None else str(through)
         asked = publishing.PublishRequest(
             through=last, everything=everything, early=early, report=report
@@ -453,8 +450,6 @@ class Study:
             >>> study.adopt().adopted
             False
         """
-        from graphveil.steward.custody import adoption
-
         return adoption(self.folder, reason, prices)
 
     def hand_over(self, code: str) -> None:
@@ -469,8 +464,6 @@ class Study:
                 ...
             graphveil.errors.ParameterError: to: ...
         """
-        from graphveil.steward.custody import hand_over
-
         hand_over(self.folder, code)
 
     def promise_ratio(self, name: str, formula: str) -> RatioPromise:
@@ -534,8 +527,6 @@ class Study:
         return self._frame("quotients", None, pandas)
 
     def _frame(self, kind: str, series: str | None, pandas: bool) -> Any:
-        from graphveil.steward.reporting import published
-
         frame = getattr(frames, kind)(published(self.folder, series))
         return frames.as_pandas(frame) if pandas else frame
 
@@ -549,8 +540,6 @@ class Study:
             >>> study.plot("edges").save("links.svg")
         """
         from graphveil.report.charts import chart
-        from graphveil.report.estimates import with_estimates
-        from graphveil.steward.reporting import published
 
         part = with_estimates(published(self.folder, series))
         shown = part.series
@@ -570,8 +559,6 @@ class Study:
               edges: edges, ε = 0.5
               hubs: high-degree (tau=3), ε = 0.5
         """
-        from graphveil.steward.status import status
-
         return status(self.folder)
 
     def report(self) -> Report:
@@ -581,8 +568,6 @@ class Study:
             >>> study.report().page.name
             'report.html'
         """
-        from graphveil.steward.reporting import report
-
         return report(self.folder)
 
     def verify(self) -> Verification:

@@ -12,14 +12,17 @@ from typing import TYPE_CHECKING, Any
 from graphveil.errors import GraphveilError, IntegrityError
 from graphveil.hints import Hint
 from graphveil.steward import reporting
+from graphveil.study import chain
 from graphveil.study.backends import HERE, BackendChoice
+from graphveil.study.facts import Event
+from graphveil.study.promise import Promise
+from graphveil.study.public_part import LEDGER, STUDY, Check, PublicPart, Unfinished, text_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from graphveil.report.artefacts import Artefact
-    from graphveil.study.public.chain import PublicRow
-    from graphveil.study.public.public_part import Check, PublicPart
+    from graphveil.study.chain import PublicRow
 
 EARLIER_REPORTS = 8  # that a file which is not of the newest one may be left over from
 OUR_FILES = {"README.txt", "study.toml", "ledger.jsonl"}
@@ -92,9 +95,6 @@ def verify(folder: Path, engine: BackendChoice = HERE) -> Verification:
 
 def checks(folder: Path, engine: BackendChoice = HERE) -> Iterator[Check]:
     """Every check that passes, one after the other; raises at the first that fails."""
-    from graphveil.study.public import chain
-    from graphveil.study.public.public_part import LEDGER, Check, PublicPart, text_of
-
     public = reporting.find(folder)
     if reporting.has_private_part(public):
         from graphveil.study import StoredStudy, verification
@@ -113,9 +113,7 @@ def checks(folder: Path, engine: BackendChoice = HERE) -> Iterator[Check]:
 
 def _consistency(public: Path, part: PublicPart) -> str:
     """The study file may be of the time before the newest series."""
-    from graphveil.study.promise import Promise
-    from graphveil.study.public.announced_plans import pool_sentence, require_enough_noise
-    from graphveil.study.public.public_part import STUDY, Unfinished, text_of
+    from graphveil.study.announced_plans import pool_sentence, require_enough_noise
 
     if Promise.from_toml(text_of(public / STUDY), STUDY, committed=True) != part.promise:
         return Unfinished(f"{STUDY} is of before the newest series, extension or adoption")
@@ -127,7 +125,6 @@ def _consistency(public: Path, part: PublicPart) -> str:
 def _artefacts(public: Path, rows: Sequence[PublicRow]) -> str:
     """Refuse a file that is not what the report makes of the public part, now or before."""
     from graphveil.report.artefacts import artefacts
-    from graphveil.study.public.public_part import PublicPart, Unfinished
 
     part = PublicPart.of(rows)
     expected = artefacts(part)
@@ -188,7 +185,6 @@ class _Reports:
     def _made_before(self) -> Iterator[dict[str, Artefact]]:
         """Earlier reports: first the one that the page is of, then the newest before."""
         from graphveil.report.artefacts import artefacts
-        from graphveil.study.public.public_part import PublicPart
 
         ends = _ends_of_commands(self._rows)
         ends.sort(key=lambda end: (self._rows[end - 1].hash.encode() in self._page, end))
@@ -198,8 +194,6 @@ class _Reports:
 
 def _ends_of_commands(rows: Sequence[PublicRow]) -> list[int]:
     """How many rows there were whenever a report can have been written, but for now."""
-    from graphveil.study.public.facts import Event
-
     within = {Event.RELEASE_MADE.value}
     return [end for end in range(1, len(rows)) if rows[end].event not in within]
 

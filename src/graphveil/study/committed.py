@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING
+from fractions import Fraction
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Final, Never, TypeAlias
 
-from graphveil.errors import StudyError
+from graphveil.errors import ParameterError, StudyError
 from graphveil.hints import Hint
+from graphveil.noise.exact_numbers import Exact, exact
+from graphveil.study.facts import Event
+from graphveil.study.folder import Folder
 from graphveil.study.ledger import Ledger
-from graphveil.study.public.facts import Event
-from graphveil.study.public.public_part import (
+from graphveil.study.public_part import (
     Head,
     PublicPart,
     PublishedText,
@@ -19,9 +23,8 @@ from graphveil.study.public.public_part import (
     require_agreeing_file,
     require_newest,
 )
-from graphveil.study.storage.folder import Folder
-from graphveil.study.storage.reading import Reading, StoredSeries
-from graphveil.study.storage.store import Store
+from graphveil.study.reading import Reading, StoredSeries
+from graphveil.study.store import Store
 
 if TYPE_CHECKING:
     from graphveil.study.promise import Promise
@@ -113,3 +116,16 @@ def steps_ended(promise: Promise) -> int:
     if calendar.unit == Unit.NUMBER:
         return top
     return min(calendar.steps_before(datetime.now(UTC)), top)
+
+
+Prices: TypeAlias = Mapping[str, Fraction]  # ε of some series, by name
+NO_PRICES: Final[Mapping[str, Never]] = MappingProxyType({})
+
+
+def exact_prices(prices: Mapping[str, Exact]) -> dict[str, Fraction]:
+    """The price of each series as a fraction; refuses what is none, or negative."""
+    found = {name: exact("price", text) for name, text in prices.items()}
+    for name, price in found.items():
+        if price < 0:
+            raise ParameterError("price", f"of series '{name}' must not be negative")
+    return found

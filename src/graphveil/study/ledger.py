@@ -15,10 +15,10 @@ from typing import Any, Final, TypeAlias
 from pydantic import TypeAdapter
 
 from graphveil.errors import IntegrityError, StudyError, require_known_format
+from graphveil.study.chain import GENESIS, Line, PublicRow, canonical, digest
+from graphveil.study.facts import Announcement, Event, Fact, FactType
+from graphveil.study.history import History, PublishedSeries
 from graphveil.study.promise import Promise
-from graphveil.study.public.chain import GENESIS, Line, PublicRow, canonical, digest
-from graphveil.study.public.facts import Announcement, Event, Fact, FactType
-from graphveil.study.public.history import History, PublishedSeries
 
 TABLE_FORMAT: Final = 1  # of private tables; a file whose row states none is of the first
 _OBJECT: Final = TypeAdapter(dict[str, Any])  # reads JSON several times faster than `json`

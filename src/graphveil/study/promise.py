@@ -328,9 +328,7 @@ class Promise(Part):
         own = series.within(self.groups, directed=self.directed) if self.groups else series
         return self.model_copy(update={"series": (*self.series, own)})
 
-    def with_ratio(
-        self, ratio: RatioPromise, source: str = "study.toml", *, committed: bool = False
-    ) -> Promise:
+    def with_ratio(self, ratio: RatioPromise, source: str, *, committed: bool = False) -> Promise:
         """The study with one more ratio; refuses one that cannot be computed."""
         data, entry = self.to_data(), ratio.model_dump(exclude_none=True)
         wider = data | {"ratios": [*data.get("ratios", ()), entry]}

@@ -21,9 +21,9 @@ from graphveil.series.counting import Differences, SeriesCounts, SeriesTerms, Th
 from graphveil.series.postprocessing import Processing
 from graphveil.series.release import MadeRelease, Release, has_same_past, make_release
 from graphveil.series.state import SeriesState, Trail
-from graphveil.study.ledger import Ledger, LedgerRow
-from graphveil.study.public.chain import canonical, digest
-from graphveil.study.public.facts import (
+from graphveil.study.backends import PreparedSteps, Stored
+from graphveil.study.chain import canonical, digest
+from graphveil.study.facts import (
     DIGITS,
     AnswerFact,
     ChangeFact,
@@ -31,11 +31,10 @@ from graphveil.study.public.facts import (
     Software,
     StepSealed,
 )
-from graphveil.study.public.history import PublishedSeries
-from graphveil.study.records.record_store import PreparedSteps, Stored
-from graphveil.study.storage.reading import StoredSeries
-from graphveil.study.storage.series_state import plan_of, state_of
-from graphveil.study.storage.transaction import Transaction
+from graphveil.study.history import PublishedSeries
+from graphveil.study.ledger import Ledger, LedgerRow
+from graphveil.study.reading import StoredSeries, plan_of, state_of
+from graphveil.study.sql import Transaction
 
 if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar

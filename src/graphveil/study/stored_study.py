@@ -19,43 +19,38 @@ from typing import TYPE_CHECKING
 from graphveil.deferred import Deferred
 from graphveil.errors import BoundError, ParameterError, StudyError
 from graphveil.hints import Hint
-from graphveil.study import committed
-from graphveil.study.committed import Announced, Committed, label_of, steps_ended
-from graphveil.study.custody import witness
-from graphveil.study.custody.machine import Machine, require_code, require_same_taker
+from graphveil.study import committed, witness
+from graphveil.study.backends import AS_USUAL, AddOptions, Stored
+from graphveil.study.committed import NO_PRICES, Announced, Committed, Prices, label_of, steps_ended
+from graphveil.study.facts import Event
+from graphveil.study.folder import Folder, make_folder, write_notes
 from graphveil.study.ledger import NOTHING_SAID, Ledger, LedgerRow, ReadAs
-from graphveil.study.lifecycle.prices import NO_PRICES, Prices
+from graphveil.study.machine import Machine, require_code, require_same_taker
 from graphveil.study.promise import Promise
 from graphveil.study.promise_entries import SeriesPromise
-from graphveil.study.public.facts import Event
-from graphveil.study.public.public_part import announce, published_text, text_of
-from graphveil.study.records.record_store import AS_USUAL, AddOptions, Stored
-from graphveil.study.storage.folder import Folder, make_folder, write_notes
-from graphveil.study.storage.store import Store, now
+from graphveil.study.public_part import announce, published_text, text_of
+from graphveil.study.store import Store, now
 from graphveil.whole_files import write_bytes
 
 if TYPE_CHECKING:
     from graphveil.graph.intake.records import Records
-    from graphveil.study import backends, publishing
-    from graphveil.study.backends import Backend
-    from graphveil.study.lifecycle import adoption, extension, opening
-    from graphveil.study.lifecycle.adoption import Renewal
-    from graphveil.study.lifecycle.extension import Extension, Further
+    from graphveil.study import adoption, agreement, backends, extension, opening, publishing
+    from graphveil.study.adoption import Renewal
+    from graphveil.study.backends import Backend, ValidatedBatch
+    from graphveil.study.extension import Extension, Further
     from graphveil.study.publishing import Prepared
     from graphveil.study.records import attempts, findings
     from graphveil.study.records.attempts import Attempt
-    from graphveil.study.records.record_store import ValidatedBatch
-    from graphveil.study.storage import agreement
-    from graphveil.study.storage.transaction import Transaction
+    from graphveil.study.sql import Transaction
 else:  # who only looks at a study plans, counts and draws nothing
-    adoption = Deferred("graphveil.study.lifecycle.adoption")
-    extension = Deferred("graphveil.study.lifecycle.extension")
-    opening = Deferred("graphveil.study.lifecycle.opening")
+    adoption = Deferred("graphveil.study.adoption")
+    extension = Deferred("graphveil.study.extension")
+    opening = Deferred("graphveil.study.opening")
     backends = Deferred("graphveil.study.backends")
     publishing = Deferred("graphveil.study.publishing")
     attempts = Deferred("graphveil.study.records.attempts")
     findings = Deferred("graphveil.study.records.findings")
-    agreement = Deferred("graphveil.study.storage.agreement")
+    agreement = Deferred("graphveil.study.agreement")
 
 
 TOGETHER = 64  # steps that are sealed in one transaction; a kill loses at most that much work

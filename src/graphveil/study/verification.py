@@ -21,15 +21,15 @@ from graphveil.hints import Hint
 from graphveil.noise.exact_numbers import as_text
 from graphveil.series.counting import ThresholdCounts, difference_at
 from graphveil.series.state import Trail
-from graphveil.study import publishing
-from graphveil.study.custody.witness import WitnessVerdict
+from graphveil.study import agreement, chain, publishing
+from graphveil.study.agreement import Releases, require_sound
+from graphveil.study.announced_plans import pool_sentence, require_enough_noise
+from graphveil.study.backends import CacheCheck, Recounted
+from graphveil.study.chain import canonical, digest, require_form
+from graphveil.study.facts import Event, ReleaseMade
 from graphveil.study.ledger import Ledger, LedgerRow
 from graphveil.study.promise import Promise
-from graphveil.study.public import chain
-from graphveil.study.public.announced_plans import pool_sentence, require_enough_noise
-from graphveil.study.public.chain import canonical, digest, require_form
-from graphveil.study.public.facts import Event, ReleaseMade
-from graphveil.study.public.public_part import (
+from graphveil.study.public_part import (
     Check,
     PublishedText,
     Unfinished,
@@ -37,13 +37,10 @@ from graphveil.study.public.public_part import (
     require_agreeing_file,
     require_newest,
 )
-from graphveil.study.records.private_tables import checked
-from graphveil.study.records.record_store import CacheCheck, Recounted
-from graphveil.study.storage import agreement
-from graphveil.study.storage.agreement import Releases, require_sound
-from graphveil.study.storage.reading import StoredSeries
-from graphveil.study.storage.series_state import state_of
+from graphveil.study.reading import StoredSeries, state_of
+from graphveil.study.records.segments import checked
 from graphveil.study.stored_study import StoredStudy
+from graphveil.study.witness import WitnessVerdict
 
 if TYPE_CHECKING:
     from graphveil.series.counting import SeriesTerms

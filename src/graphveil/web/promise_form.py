@@ -18,11 +18,11 @@ from graphveil.errors import BudgetError, ParameterError
 from graphveil.graph.groups import Groups
 from graphveil.graph.thresholds import projection_of
 from graphveil.noise.exact_numbers import as_text, exact, exact_epsilon
-from graphveil.report.wording import COUNTED, counted_in_general
+from graphveil.report.wording import COUNTED, counted_in_general, rounded_up
 from graphveil.statistics.statistic import DIVIDED, WINDOW, Parameter, registered
-from graphveil.steward.planning.drafting import calendar
-from graphveil.steward.planning.outlook import forecast
-from graphveil.steward.planning.requests import (
+from graphveil.steward.drafting import calendar, drafted
+from graphveil.steward.outlook import forecast
+from graphveil.steward.requests import (
     SeriesRequest,
     StudyRequest,
     entry_value,
@@ -32,7 +32,7 @@ from graphveil.web.wording import figure
 
 if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar
-    from graphveil.steward.planning.outlook import Forecast, Outlook
+    from graphveil.steward.outlook import Forecast, Outlook
 
 
 @dataclass(frozen=True)
@@ -321,8 +321,6 @@ def _size(text: str) -> int:
 
 def best_shares(form: Form) -> dict[str, str]:
     """The best split for the sizes expected, in percent of ε, by the field that takes it."""
-    from graphveil.steward.planning.drafting import drafted
-
     rows, request = rows_of(form), request_of(form, draft=True)
     if len(rows) < 2 or any(each.expected is None for each in request.series):
         problem = "needs at least two series, and the size that is expected of each"
@@ -414,8 +412,6 @@ def _note(outlook: Outlook, drawn: Forecast) -> str:
 
 def _beyond(outlook: Outlook) -> str:
     """The multiples of ε that the commands show as a table."""
-    from graphveil.report.losses import rounded_up
-
     losses = [f"{n:,} more: {rounded_up(each)}" for n, each in outlook.times_beyond.items()]
     if not losses:
         return ""

@@ -30,12 +30,11 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from graphveil.errors import DEBUG, GraphveilError, ParameterError, StorageError, unexpected
 from graphveil.hints import Hint
-from graphveil.study.storage.folder import write_private
+from graphveil.study.folder import write_private
+from graphveil.web.guard import DOOR, Access, Address, Guard, Password, closed
 from graphveil.web.pages import ROUTES
-from graphveil.web.rendering import rendered
-from graphveil.web.safety.guard import DOOR, Access, Address, Guard, Password, closed
 from graphveil.web.site import MOST_BYTES, Site, page
-from graphveil.web.wording import refusal_of
+from graphveil.web.wording import refusal_of, rendered
 
 LOCAL = "127.0.0.1"
 ANYWHERE = ("0.0.0.0", "::", "*", "")

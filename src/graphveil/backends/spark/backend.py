@@ -26,7 +26,7 @@ from graphveil.backends.spark.session import is_local, opened
 from graphveil.errors import EngineError, InputError, ParameterError
 from graphveil.graph.intake.rules import RecordRules
 from graphveil.series.counting import SeriesCounts, count_series, first_break
-from graphveil.study.records.record_store import AddOptions, CacheCheck, Stored
+from graphveil.study.backends import AddOptions, CacheCheck, Stored
 
 if TYPE_CHECKING:
     from graphveil.backends import Engine

@@ -1,1 +1,1 @@
-"""The commands, one per file."""
+"""The commands; kin share a file, as `KIN` in `graphveil.cli` says."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -26,11 +27,9 @@ from graphveil.cli.options import (
     Undated,
     Weights,
     accept,
-    answered_sizes,
     by_series,
     chosen_bound,
     given_in,
-    guessed,
     hub_numbers,
     promised_nothing,
     sizes_by_series,
@@ -42,9 +41,10 @@ from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar
-    from graphveil.cli.questions import Answers
-    from graphveil.steward.planning.drafting import Draft
-    from graphveil.steward.planning.requests import SeriesRequest, StudyRequest
+    from graphveil.steward.drafting import Draft
+    from graphveil.steward.requests import SeriesRequest
+
+    Given = Mapping[str, Any]  # what was typed, by the option
 
 
 def new(
@@ -180,9 +180,9 @@ def new(
 ) -> None:
     """Create a study: a folder with a public and a private part. Nothing is spent yet.
 
-    What is not given is asked for at a terminal. The study is a draft until the first
-    records are added, and its file may be edited until then. A series that noise would drown,
-    by the size that is expected of it, is refused without --yes.
+    The study is a draft until the first records are added, and its file may be edited until
+    then. A series that noise would drown, by the size that is expected of it, is refused
+    without --yes. Who would rather not type finds a form in `graphveil serve`.
 
     Nothing has to be promised about links: each series then counts on a projection, by a
     public rule that the study file shows. A --bound, if one can honestly be promised, can
@@ -197,10 +197,10 @@ def new(
 
     Example, from a file: graphveil new my-study --from study.toml
     """
-    from graphveil.cli.questions import completed
     from graphveil.graph.groups import Groups
-    from graphveil.steward.planning import drafting
-    from graphveil.study.storage.folder import Folder
+    from graphveil.steward import drafting
+    from graphveil.steward.requests import StudyRequest
+    from graphveil.study.folder import Folder
 
     Folder(folder.resolve()).require_free()
     if study_file is not None:
@@ -213,32 +213,48 @@ def new(
     promised = (degree, inward, outward, oriented or None, hubs, if_broken, bound_reason)
     if no_bound:
         promised_nothing(*promised)
-    no_bound = all(each is None for each in promised)
-    texts = {
+    given: dict[str, Any] = {
         "title": title, "population": population, "publisher": publisher,
         "bound": degree, "in-bound": inward, "out-bound": outward, "bound-reason": bound_reason,
-        "no-bound": "yes" if no_bound else None,
-        "directed": "yes" if directed or oriented else None,
         "every": every, "first": first, "last": last, "cuts": cuts, "end": end,
-        "epsilon": epsilon, "epsilon-reason": epsilon_reason,
-        "series": " ".join(each.replace(" ", "") for each in series) if series else None,
+        "epsilon": epsilon, "epsilon-reason": epsilon_reason, "series": series or None,
     }  # fmt: skip
-    texts |= guessed(expected)
-    answers = completed({key: str(text) for key, text in texts.items() if text is not None})
-    more: dict[str, Any] = {
-        "oriented": oriented, "hubs": None if hubs is None else hub_numbers(hubs),
-        "no_bound": no_bound, "if_broken": (if_broken or IfBroken.CONTINUE).value,
-        "delta": delta, "pool": pool, "minimise": minimise, "confidence": confidence,
-        "groups": Groups.of(group or ()),
-        "person_separator": person_separator, "fold_case": fold_case, "undated": undated.value,
-        "ratios": tuple(ratio or ()),
-    }  # fmt: skip
+    no_bound = all(each is None for each in promised)
+    inward_too = directed or oriented or inward is not None or outward is not None
+    _require(given, no_bound=no_bound, directed=inward_too)
     with working("Planning …"):
-        more["series"] = _series(answers, _reasons(series_reason or []), expected, weight)
-        draft = drafting.draft(_study_request(answers, more))
+        request = StudyRequest(
+            title=given["title"], population=given["population"], publisher=given["publisher"],
+            directed=directed or oriented or inward is not None,
+            **({} if no_bound else _bound(given, oriented)),
+            oriented=oriented, hubs=None if hubs is None else hub_numbers(hubs),
+            no_bound=no_bound, if_broken=(if_broken or IfBroken.CONTINUE).value,
+            calendar=_calendar(given),
+            epsilon=given["epsilon"], epsilon_reason=given["epsilon-reason"],
+            delta=delta, pool=pool, minimise=minimise, confidence=confidence,
+            groups=Groups.of(group or ()), ratios=tuple(ratio or ()),
+            series=_series(series or [], _reasons(series_reason or []), expected, weight),
+            person_separator=person_separator, fold_case=fold_case, undated=undated.value,
+        )  # fmt: skip
+        draft = drafting.draft(request)
     _begin(folder, draft, database=database, yes=yes, as_json=as_json)
 
 
+def _require(given: Given, *, no_bound: bool, directed: bool) -> None:
+    """Refuse to begin without what only the people who are responsible can say."""
+    promise: tuple[str, ...] = ()
+    if not no_bound:
+        numbers = ("in-bound", "out-bound") if directed else ("bound",)
+        promise = (*(numbers if given["bound"] is None else ()), "bound-reason")
+    steps = ("every", "first") if given["cuts"] is None else ()
+    needed = (*_WHO, *promise, *steps, "epsilon", "epsilon-reason", "series")
+    missing = [f"--{name}" for name in needed if given[name] is None]
+    if missing:
+        form = "`graphveil serve` has a form for it, with what each means."
+        raise ParameterError("new", f"needs {', '.join(missing)}", hint=form)
+
+
+_WHO = ("title", "population", "publisher")
 _BESIDE_A_FILE = {"folder", "study_file", "database", "yes", "as_json"}
 
 
@@ -265,43 +281,23 @@ def _begin(folder: Path, draft: Draft, *, database: str | None, yes: bool, as_js
         _print(folder, draft)
 
 
-def _study_request(answers: Answers, more: dict[str, Any]) -> StudyRequest:
-    """The study that answers and options describe together."""
-    from graphveil.steward.planning.requests import StudyRequest
-
-    return StudyRequest(
-        title=answers["title"],
-        population=answers["population"],
-        publisher=answers["publisher"],
-        directed=answers.get("directed") == "yes" or "in-bound" in answers,
-        **({} if more["no_bound"] else _bound(answers, more["oriented"])),
-        calendar=_calendar(answers),
-        epsilon=answers["epsilon"],
-        epsilon_reason=answers["epsilon-reason"],
-        **more,
-    )
-
-
-def _bound(answers: Answers, oriented: bool) -> dict[str, Any]:
+def _bound(given: Given, oriented: bool) -> dict[str, Any]:
     """The numbers of the bound; refuses half of one."""
-    numbers = [answers.get(key) for key in ("bound", "in-bound", "out-bound")]
-    degree, inward, outward = (None if text is None else int(text) for text in numbers)
-    chosen_bound(degree, inward, outward, oriented=oriented)
-    limits = {"degree": degree, "inward": inward, "outward": outward}
-    return limits | {"bound_reason": answers["bound-reason"]}
+    limits = {"degree": given["bound"], "inward": given["in-bound"], "outward": given["out-bound"]}
+    chosen_bound(**limits, oriented=oriented)
+    return limits | {"bound_reason": given["bound-reason"]}
 
 
-def _calendar(answers: Answers) -> Calendar:
-    from graphveil.steward.planning.drafting import calendar, calendar_of_cuts
+def _calendar(given: Given) -> Calendar:
+    from graphveil.steward.drafting import calendar, calendar_of_cuts
 
-    even = {"every", "first", "last"} & {key for key, text in answers.items() if text}
-    if "cuts" in answers and even:
-        raise ParameterError("cuts", "give either --cuts, or --every and --first")
-    if "cuts" in answers:
-        return calendar_of_cuts(answers["cuts"].split(","), answers.get("end"))
-    if "end" in answers:
+    if given["cuts"] is not None:
+        if any(given[name] for name in ("every", "first", "last")):
+            raise ParameterError("cuts", "give either --cuts, or --every and --first")
+        return calendar_of_cuts(given["cuts"].split(","), given["end"])
+    if given["end"] is not None:
         raise ParameterError("end", "can only be used with --cuts", hint="Use --last.")
-    return calendar(answers["every"], answers["first"], answers.get("last") or None)
+    return calendar(given["every"], given["first"], given["last"] or None)
 
 
 def _reasons(given: list[str]) -> dict[str, str]:
@@ -312,20 +308,20 @@ def _reasons(given: list[str]) -> dict[str, str]:
 
 
 def _series(
-    answers: Answers,
+    lines: list[str],
     reasons: dict[str, str],
     expected: list[str] | None,
     weight: list[str] | None,
 ) -> tuple[SeriesRequest, ...]:
     """The series with reasons and sizes; refuses those for a series that does not exist."""
-    from graphveil.cli.questions import series_requests
+    from graphveil.steward.requests import SeriesRequest, series_data
 
-    series = series_requests(answers["series"])
+    series = [SeriesRequest(**series_data(line.replace(" ", ""))) for line in lines]
     names = [each.called for each in series]
     for name in reasons.keys() - set(names):
         problem = f"there is no series '{name}'"
         raise ParameterError("series-reason", problem, hint=f"There are: {', '.join(names)}.")
-    sizes = sizes_by_series(expected, names) | answered_sizes(answers, names)
+    sizes = sizes_by_series(expected, names)
     weights = by_series("weight", weight, names)
     return tuple(
         replace(

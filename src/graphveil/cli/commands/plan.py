@@ -50,8 +50,8 @@ if TYPE_CHECKING:
     from graphveil.mechanisms.planning.plan import Plan
     from graphveil.series.planner import Prospect
     from graphveil.statistics.statistic import Statistic
-    from graphveil.steward.planning.comparison import Comparison
-    from graphveil.steward.planning.outlook import StudyOutlook
+    from graphveil.steward.comparison import Comparison
+    from graphveil.steward.outlook import StudyOutlook
 
 
 UNKNOWN = "unknown"
@@ -163,8 +163,7 @@ def _plan_statistic(
 ) -> None:
     """Compare the mechanisms for one statistic."""
     from graphveil.statistics.statistic import statistic
-    from graphveil.steward.planning.comparison import compared
-    from graphveil.steward.planning.plots import plan_chart
+    from graphveil.steward.comparison import compared, plan_chart
 
     counted, size = statistic(name, **given), _size(expected or [])
     threshold = chosen_threshold(projection)
@@ -265,7 +264,7 @@ def _steps(horizon: str) -> int | None:
 
 def _plan_study(folder: Path, expected: list[str] | None, output: _Output) -> None:
     """Print the predicted error of each series, with warnings for sizes that are expected."""
-    from graphveil.steward.planning.outlook import study_outlook
+    from graphveil.steward.outlook import study_outlook
 
     with working("Planning …"):
         outlook = study_outlook(folder)

@@ -78,8 +78,8 @@ def _tell_json(address: str) -> None:
 
 def _places(folder: Path) -> tuple[Path, str]:
     """Where new studies are begun, and the page to show first."""
-    from graphveil.steward.known_studies import opened
-    from graphveil.study.storage.folder import Folder
+    from graphveil.steward.custody import opened
+    from graphveil.study.folder import Folder
 
     place = folder.resolve()
     if Folder(place).study_file.is_file():

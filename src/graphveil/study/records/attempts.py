@@ -25,9 +25,9 @@ from typing import TYPE_CHECKING
 
 from graphveil.errors import StudyError
 from graphveil.hints import Hint
-from graphveil.study.public.chain import digest
-from graphveil.study.storage.folder import Folder, make_private_folder, write_private
-from graphveil.study.storage.store import now
+from graphveil.study.chain import digest
+from graphveil.study.folder import Folder, make_private_folder, write_private
+from graphveil.study.store import now
 
 if TYPE_CHECKING:
     from graphveil.study.ledger import Ledger

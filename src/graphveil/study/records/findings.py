@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from graphveil.deferred import pl
 from graphveil.errors import EngineError, InputError, Place, UnconfirmedError
 from graphveil.graph.groups import SHOWN_LABELS
 from graphveil.graph.intake.records import IntakeReport, counted
@@ -23,16 +24,14 @@ from graphveil.graph.promises import DegreeBound, HubBound, InOutBound
 from graphveil.hints import Hint
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from graphveil.backends import Engine
     from graphveil.graph.degrees import FinalDegrees
     from graphveil.graph.groups import Unlisted
     from graphveil.graph.intake.appending import LeftOut
     from graphveil.graph.intake.records import Records
     from graphveil.graph.sequence import GraphSequence
+    from graphveil.study.backends import Stored
     from graphveil.study.promise import Promise
-    from graphveil.study.records.record_store import Stored
 
 PRIVATE = "PRIVATE: true counts and rows of your records. For the data holder only."
 _SHOWN = 5  # rows that a line names
@@ -159,15 +158,11 @@ def _said(left_out: LeftOut, by_column: bool) -> str:
 
 def no_details() -> pl.DataFrame:
     """What there is to look into: nothing, in the form that everything else takes."""
-    import polars as pl
-
     return pl.DataFrame(schema=dict.fromkeys(("finding", "node", "was", "now"), pl.String))
 
 
 def found_out(finding: str, nodes: pl.DataFrame) -> pl.DataFrame:
     """Some nodes in that form, and what they were and are, if there is anything to say."""
-    import polars as pl
-
     columns = [name if name in nodes.columns else pl.lit("").alias(name) for name in ("was", "now")]
     return nodes.select(pl.lit(finding).alias("finding"), pl.col("node").cast(pl.String), *columns)
 

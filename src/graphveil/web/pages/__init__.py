@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from starlette.routing import Route
 
-from graphveil.web.pages import login, promise, publish, records, safekeeping, studies
+from graphveil.web.pages import promise, publish, records, studies
 
-_ALL = (login, studies, promise, records, publish, safekeeping)
+_ALL = (studies, promise, records, publish)
 ROUTES: list[Route] = [route for each in _ALL for route in each.ROUTES]

@@ -21,13 +21,14 @@ from graphveil.lab.rehearsal import (
 )
 from graphveil.noise.exact_numbers import as_text, exact_epsilon
 from graphveil.report.wording import OPEN
-from graphveil.steward.known_studies import opened
-from graphveil.steward.planning.drafting import RHYTHMS, create, delete_draft, draft, rewrite_draft
-from graphveil.steward.planning.outlook import study_outlook
-from graphveil.steward.planning.requests import expected_size
-from graphveil.steward.records.staging import safe_name
-from graphveil.study.storage.folder import Folder
+from graphveil.steward.custody import opened
+from graphveil.steward.drafting import RHYTHMS, create, delete_draft, draft, rewrite_draft
+from graphveil.steward.outlook import study_outlook
+from graphveil.steward.requests import expected_size
+from graphveil.steward.staging import safe_name
+from graphveil.study.folder import Folder
 from graphveil.web.forms import Form, taking_form
+from graphveil.web.guard import POLICY, PUBLISHED
 from graphveil.web.promise_form import (
     EMPTY,
     TEMPLATES,
@@ -39,10 +40,8 @@ from graphveil.web.promise_form import (
     rows_of,
     with_series,
 )
-from graphveil.web.rendering import rendered
-from graphveil.web.safety.guard import POLICY, PUBLISHED
 from graphveil.web.site import go_to, page, site_of, study_of, within
-from graphveil.web.wording import refusal_of
+from graphveil.web.wording import refusal_of, rendered
 
 HERE = "/new"
 DELETE = "delete"  # what is typed to confirm

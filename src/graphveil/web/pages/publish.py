@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from graphveil.errors import StudyError
 from graphveil.report.wording import count_range, percent
-from graphveil.steward.known_studies import KnownStudy
+from graphveil.steward.custody import KnownStudy
 from graphveil.steward.publishing import (
     Due,
     Progress,
@@ -23,12 +23,10 @@ from graphveil.steward.publishing import (
     publish,
 )
 from graphveil.steward.reporting import public_archive, public_file, public_files, report
-from graphveil.web.commands import Same, publishing
 from graphveil.web.forms import Form, taking_form
-from graphveil.web.safety.guard import POLICY, PUBLISHED
-from graphveil.web.site import go_to, page, set_to_work, site_of, study_of, within
-from graphveil.web.wording import figure, refusal_of
-from graphveil.web.work import Piece
+from graphveil.web.guard import POLICY, PUBLISHED
+from graphveil.web.site import Piece, go_to, page, set_to_work, site_of, study_of, within
+from graphveil.web.wording import Same, figure, publishing, refusal_of
 
 KIND = "publish"
 HERE = "publish"

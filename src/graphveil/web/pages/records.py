@@ -11,9 +11,9 @@ from starlette.routing import Route
 
 from graphveil.errors import GraphveilError
 from graphveil.hints import in_words
-from graphveil.steward.known_studies import KnownStudy
-from graphveil.steward.records.adding import Addition, abandon, add, withdraw
-from graphveil.steward.records.previewing import (
+from graphveil.steward.adding import Addition, abandon, add, withdraw
+from graphveil.steward.custody import KnownStudy
+from graphveil.steward.previewing import (
     Preview,
     Sample,
     known_formats,
@@ -21,10 +21,9 @@ from graphveil.steward.records.previewing import (
     rules_met,
     sample,
 )
-from graphveil.steward.records.staging import CHANGED, Brought, Reading, Tray
+from graphveil.steward.staging import CHANGED, Brought, Reading, Tray
 from graphveil.steward.status import status
-from graphveil.study.records.record_store import AddOptions
-from graphveil.web.commands import Same, adding
+from graphveil.study.backends import AddOptions
 from graphveil.web.forms import (
     MAPPED,
     Form,
@@ -34,13 +33,12 @@ from graphveil.web.forms import (
     grouped,
     marked,
     reading_of,
+    receive,
     said_by_files,
     taking_form,
 )
-from graphveil.web.safety.uploads import receive
-from graphveil.web.site import go_to, page, set_to_work, site_of, study_of, within
-from graphveil.web.wording import HINTS, refusal_of
-from graphveil.web.work import Piece
+from graphveil.web.site import Piece, go_to, page, set_to_work, site_of, study_of, within
+from graphveil.web.wording import HINTS, Same, adding, refusal_of
 
 LOOK, KEEP, HERE = "look", "keep", "records"
 

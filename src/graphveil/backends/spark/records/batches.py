@@ -35,9 +35,9 @@ from graphveil.backends.spark.records.files import (
     require_unchanged,
     write_part,
 )
+from graphveil.study.backends import Stored
 from graphveil.study.ledger import BatchEntry, StoredTable
-from graphveil.study.records.private_tables import write_table
-from graphveil.study.records.record_store import Stored
+from graphveil.study.records.segments import write_table
 
 if TYPE_CHECKING:
     import polars as pl

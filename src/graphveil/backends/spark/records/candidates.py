@@ -32,6 +32,7 @@ from graphveil.backends.spark.records.batches import Form, Order, Target
 from graphveil.backends.spark.records.files import require_unchanged
 from graphveil.graph.intake.appending import LeftOut, listed
 from graphveil.graph.intake.records import IntakeReport
+from graphveil.study.backends import AddOptions, Stored, rules_of
 from graphveil.study.records.findings import (
     Findings,
     bound_kept,
@@ -39,8 +40,7 @@ from graphveil.study.records.findings import (
     no_details,
     uncounted,
 )
-from graphveil.study.records.private_tables import links_awaiting, write_list, write_table
-from graphveil.study.records.record_store import AddOptions, Stored, rules_of
+from graphveil.study.records.segments import links_awaiting, write_list, write_table
 from graphveil.whole_files import clear_leftovers
 
 if TYPE_CHECKING:

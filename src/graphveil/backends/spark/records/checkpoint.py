@@ -27,16 +27,15 @@ from graphveil.posix import sync_folder
 from graphveil.series.counting import SeriesCounts, ViewCounts, by_view
 from graphveil.statistics.change import tally_under
 from graphveil.statistics.tallies import DegreeTally
+from graphveil.study.backends import CacheCheck, Stored
+from graphveil.study.chain import canonical
+from graphveil.study.facts import Event
+from graphveil.study.folder import Folder, make_private_folder
 from graphveil.study.ledger import Ledger, StoredFile
-from graphveil.study.public.chain import canonical
-from graphveil.study.public.facts import Event
-from graphveil.study.records.local.cache.arena import UnusableError
-from graphveil.study.records.local.cache.checkpoint import view_key
-from graphveil.study.records.local.cache.packing import read_packed, write_packed
-from graphveil.study.records.private_tables import checksum
-from graphveil.study.records.record_store import CacheCheck, Stored
-from graphveil.study.storage.folder import Folder, make_private_folder
-from graphveil.study.storage.series_state import UNREADABLE
+from graphveil.study.reading import UNREADABLE
+from graphveil.study.records.arena import UnusableError, read_packed, write_packed
+from graphveil.study.records.checkpoint import view_key
+from graphveil.study.records.segments import checksum
 
 if TYPE_CHECKING:
     from graphveil.series.counting import SeriesTerms

@@ -17,9 +17,9 @@ from typing import TYPE_CHECKING, NamedTuple
 from graphveil.backends.spark.jobs import Cluster
 from graphveil.errors import IntegrityError
 from graphveil.posix import NEW_FILE, set_mode, sync_folder
+from graphveil.study.folder import OWNER_ONLY_FILE
 from graphveil.study.ledger import StoredFile, StoredTable
-from graphveil.study.records.private_tables import checked, checksum, table_bytes
-from graphveil.study.storage.folder import OWNER_ONLY_FILE
+from graphveil.study.records.segments import checked, checksum, table_bytes
 
 if TYPE_CHECKING:
     import polars as pl

@@ -26,10 +26,9 @@ from graphveil.backends.spark.records.files import (
     write_part,
 )
 from graphveil.graph.sequence import BOTH
+from graphveil.study.backends import Stored
 from graphveil.study.ledger import SealedTables
-from graphveil.study.records.local.segments import together
-from graphveil.study.records.private_tables import edge_table, node_table
-from graphveil.study.records.record_store import Stored
+from graphveil.study.records.segments import edge_table, node_table, together
 from graphveil.whole_files import clear_leftovers
 
 if TYPE_CHECKING:

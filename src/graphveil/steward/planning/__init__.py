@@ -1,1 +1,0 @@
-"""What a steward decides before anything is spent: requests, shares, predicted errors."""

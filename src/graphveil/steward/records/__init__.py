@@ -1,1 +1,0 @@
-"""What a steward does with files of records."""

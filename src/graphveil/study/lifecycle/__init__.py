@@ -1,1 +1,0 @@
-"""What changes the course of a study: opening it, one more series, more steps, another place."""

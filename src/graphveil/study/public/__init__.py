@@ -1,1 +1,0 @@
-"""What is published: typed facts in a chain, which anybody can read back."""

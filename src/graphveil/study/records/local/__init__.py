@@ -1,1 +1,0 @@
-"""Records that fit this machine: batches, segments and the graph that they make, in memory."""

@@ -1,1 +1,0 @@
-"""Who may talk to the local page: the one browser that was given its token, and no other site."""

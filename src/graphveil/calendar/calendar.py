@@ -36,11 +36,10 @@ from graphveil.calendar.times import (
     with_days,
     written,
 )
-from graphveil.deferred import np
+from graphveil.deferred import np, pl
 from graphveil.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
-    import polars as pl
     from numpy.typing import NDArray
 
     from graphveil.calendar.columns import TimeColumn

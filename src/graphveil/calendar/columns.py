@@ -12,11 +12,10 @@ import math
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from graphveil.deferred import np
+from graphveil.deferred import np, pl
 from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
-    import polars as pl
     from numpy.typing import NDArray
 
     TimeColumn: TypeAlias = pl.Series | NDArray[Any] | Iterable[object]
@@ -27,8 +26,6 @@ BEYOND_TEXT = "9" * 20  # a number that no 64-bit integer holds
 
 def as_series(values: TimeColumn) -> pl.Series:
     """A polars column of what may also be an array, a pandas column or Python objects."""
-    import polars as pl
-
     if isinstance(values, pl.Series):
         return values
     if isinstance(values, str | bytes) or not isinstance(values, Iterable):
@@ -41,8 +38,6 @@ def as_series(values: TimeColumn) -> pl.Series:
 
 
 def _series_of_array(values: NDArray[Any]) -> pl.Series:
-    import polars as pl
-
     if values.ndim != 1:
         raise ParameterError("times", "must have one dimension")
     if isinstance(values, np.ma.MaskedArray):
@@ -56,8 +51,6 @@ def _series_of_array(values: NDArray[Any]) -> pl.Series:
 
 def _series_of_datetimes(values: NDArray[np.datetime64]) -> pl.Series:
     """Days stay days; other units take the way of text, which keeps their precision."""
-    import polars as pl
-
     unit = np.datetime_data(values.dtype)
     if unit in (("D", 1), ("ms", 1), ("us", 1), ("ns", 1)):
         return pl.Series(values)
@@ -67,8 +60,6 @@ def _series_of_datetimes(values: NDArray[np.datetime64]) -> pl.Series:
 
 def texts_of(values: Iterable[object]) -> pl.Series:
     """A column of text that says the same as the given objects."""
-    import polars as pl
-
     return pl.Series([_text_of(value) for value in values], dtype=pl.String)
 
 

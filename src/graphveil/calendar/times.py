@@ -19,10 +19,9 @@ from numbers import Integral
 from typing import TYPE_CHECKING, TypeAlias
 
 from graphveil.calendar.columns import BEYOND_TEXT, texts_of
-from graphveil.deferred import np
+from graphveil.deferred import np, pl
 
 if TYPE_CHECKING:
-    import polars as pl
     from numpy.typing import NDArray
 
 
@@ -176,8 +175,6 @@ def _number(texts: pl.Series, start: int, length: int) -> Integers:
 
 
 def _whole(digits: pl.Series) -> Integers:
-    import polars as pl
-
     return digits.cast(pl.Int64, strict=False).fill_null(0).to_numpy()
 
 
@@ -246,8 +243,6 @@ def read_blocks(times: pl.Series, unit: Unit) -> Iterator[tuple[int, TimeReading
 
 def read(times: pl.Series, unit: Unit) -> TimeReading:
     """Read a column of any type as counts of `unit`."""
-    import polars as pl
-
     kind = times.dtype
     if kind == pl.Object:
         times = texts_of(times.to_list())
@@ -269,8 +264,6 @@ def values_of(column: pl.Series) -> list[object]:
 
     Parquet and Arrow have dates up to the year 5,879,610, at which polars and Python give up.
     """
-    import polars as pl
-
     kind = column.dtype
     if isinstance(kind, pl.Datetime):
         days, zone = column.to_physical() // TICKS_A_DAY[kind.time_unit], kind.time_zone
@@ -331,8 +324,6 @@ def _marked(reading: TimeReading, times: pl.Series) -> TimeReading:
 
 def _read_integers(times: pl.Series, unit: Unit) -> TimeReading:
     """Whole numbers, also as text of digits."""
-    import polars as pl
-
     values = times.cast(pl.Int64, strict=False)  # what does not fit becomes null
     if not values.null_count():
         return _as_numbers(values.to_numpy(), unit)
@@ -343,8 +334,6 @@ def _read_integers(times: pl.Series, unit: Unit) -> TimeReading:
 
 def _read_floats(times: pl.Series, unit: Unit) -> TimeReading:
     """Whole numbers that a missing neighbour turned into floats."""
-    import polars as pl
-
     values = times.cast(pl.Float64).fill_null(math.nan).to_numpy()
     fits = np.abs(values) < 2.0**63
     whole = np.where(fits, values, 0.0)
@@ -384,8 +373,6 @@ def _with_compact_dates(reading: TimeReading, values: Integers, unit: Unit) -> T
 
 
 def _read_dates(times: pl.Series, unit: Unit) -> TimeReading:
-    import polars as pl
-
     ticks = times.to_physical().fill_null(0).to_numpy().astype(np.int64)
     if isinstance(times.dtype, pl.Datetime):
         a_day = TICKS_A_DAY[times.dtype.time_unit]
@@ -513,8 +500,6 @@ def with_days(times: pl.Series) -> tuple[pl.Series, pl.Series, NDArray[np.bool_]
 
     None if there is no period. What looks like one and does not exist stays as it is.
     """
-    import polars as pl
-
     if times.dtype != pl.String:
         return None
     periods = times.str.contains(_PERIOD).fill_null(False)

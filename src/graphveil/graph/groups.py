@@ -15,11 +15,10 @@ from itertools import pairwise
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from graphveil.deferred import np
+from graphveil.deferred import np, pl
 from graphveil.errors import ParameterError
 
 if TYPE_CHECKING:
-    import polars as pl
     from numpy.typing import NDArray
 
     Strata = NDArray[np.int32]
@@ -145,8 +144,6 @@ class Group:
 
     def cells_of(self, values: pl.Series) -> Strata:
         """The place in `cells` of what each row says, by that row alone."""
-        import polars as pl
-
         texts = _plain_texts(values)
         places = {_plain(label): place for place, label in enumerate(self.cells)}
         places |= {_plain(written): self.cells.index(label) for written, label in self.same}
@@ -164,8 +161,6 @@ class Group:
             values: what the rows say.
             cells: the place in `cells` that each row was given.
         """
-        import polars as pl
-
         found = values.filter(pl.Series(cells == len(self.labels))).cast(pl.String)
         meant = [OTHER, *(written for written, label in self.same if label == OTHER)]
         found = found.filter(~_plain_texts(found).is_in([_plain(each) for each in meant]))
@@ -174,8 +169,6 @@ class Group:
 
     def _between(self, texts: pl.Series) -> pl.Series:
         """Between which cut points a number lies; null of what is below them, or none."""
-        import polars as pl
-
         numbers = pl.when(texts.str.contains(_NUMBER)).then(texts.cast(pl.Float64, strict=False))
         values = pl.select(numbers).to_series().to_numpy()
         places = np.searchsorted(np.array(self.cuts, np.float64), values, side="right") - 1
@@ -205,8 +198,6 @@ def _range(low: int, high: int) -> str:
 
 def _plain_texts(values: pl.Series) -> pl.Series:
     """Cells as they are compared; each by itself."""
-    import polars as pl
-
     texts = values.cast(pl.String).fill_null("").alias("value")
     written = texts.unique().to_list()
     return texts.replace_strict(written, [_plain(text) for text in written], return_dtype=pl.String)

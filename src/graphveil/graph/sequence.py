@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from graphveil.deferred import pl
 from graphveil.errors import ParameterError
 from graphveil.graph.columns import Column
 from graphveil.graph.groups import NO_GROUPS, Groups
@@ -24,8 +25,6 @@ from graphveil.graph.intake.identity import IdIndex
 from graphveil.graph.intake.rules import Late, RecordRules, Undated
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from graphveil.calendar.calendar import Calendar
     from graphveil.graph.intake.appending import Intake
     from graphveil.graph.intake.records import Records
@@ -144,8 +143,6 @@ class GraphSequence:
         grouped: bool = False,
     ) -> GraphSequence:
         """A sequence without steps, to be extended by batches of records."""
-        import polars as pl
-
         if oriented and not directed:
             raise ParameterError("oriented", "is a property of directed sequences only")
         return cls(

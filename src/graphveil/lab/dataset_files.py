@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from uuid import uuid4
 
 from graphveil.calendar.calendar import Calendar
+from graphveil.deferred import pl
 from graphveil.errors import InputError, Place
 from graphveil.graph.intake.records import Records
 from graphveil.records import ReadingOptions, read_records
@@ -19,8 +20,6 @@ from graphveil.records.held_tables import is_address
 from graphveil.records.options import DEFAULTS
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from graphveil.graph.sequence import GraphSequence
 
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
+from graphveil.deferred import pl
 from graphveil.errors import InputError, Place
 from graphveil.graph.intake.records import Records, Table
 from graphveil.lab.dataset_files import SuppliedFile
@@ -18,8 +19,6 @@ from graphveil.records.columns import Wanted, match_columns
 from graphveil.records.table_file import read_table
 
 if TYPE_CHECKING:
-    import polars as pl
-
     Keep: TypeAlias = Callable[[pl.LazyFrame], pl.LazyFrame]
 
 
@@ -122,8 +121,6 @@ CITATIONS = SuppliedFile("citations", "the columns source (citing), target (cite
 
 def read_signed_citations(folder: Path) -> Records:
     """All papers by year, and the positive citations among them, from cited to citing."""
-    import polars as pl
-
     papers = read_table(PAPERS.within(folder), Wanted(("paper", "year")))
     citations = read_table(CITATIONS.within(folder), Wanted(("source", "target", "sign")))
     positive = _positive(citations)
@@ -142,8 +139,6 @@ def read_signed_citations(folder: Path) -> Records:
 
 def _positive(citations: Table) -> pl.Series:
     """Whether each row is a positive citation; refuses signs that say nothing."""
-    import polars as pl
-
     signs = citations.frame["sign"].cast(pl.String).str.strip_chars().str.to_lowercase()
     numbers = signs.str.strip_prefix("+").cast(pl.Float64, strict=False).fill_nan(None)
     readable = numbers.is_not_null() | signs.is_in([*POSITIVE, *OTHERWISE])
@@ -159,8 +154,6 @@ def _positive(citations: Table) -> pl.Series:
 
 def _refuse_unknown(citations: Table, column: str, positive: pl.Series, known: pl.Series) -> None:
     """Refuse positive citations of, or by, papers that are not listed."""
-    import polars as pl
-
     ends = citations.frame[column].cast(pl.String).str.strip_chars()
     unknown = positive & ~ends.is_in(known.implode()).fill_null(False)
     if unknown.any():
@@ -194,8 +187,6 @@ _HEADER_ROWS = 1
 
 def read_patents(folder: Path, subcategory: int = HARDWARE_AND_SOFTWARE) -> Records:
     """All patents of one subcategory by year of grant, and the citations among them."""
-    import polars as pl
-
     citations, patents = PATENT_CITATIONS.within(folder), PATENTS.within(folder)
     granted = _numbers(
         patents,
@@ -224,8 +215,6 @@ def read_patents(folder: Path, subcategory: int = HARDWARE_AND_SOFTWARE) -> Reco
 
 def _numbers(path: Path, wanted: Wanted, needed: tuple[str, ...], keep: Keep) -> pl.DataFrame:
     """The selected rows of a table of whole numbers; refuses rows that lack a needed one."""
-    import polars as pl
-
     rows = _scan(path, wanted)
     flawed = pl.any_horizontal(pl.col(name).is_null() for name in needed)
     try:
@@ -246,8 +235,6 @@ def _numbers(path: Path, wanted: Wanted, needed: tuple[str, ...], keep: Keep) ->
 
 def _scan(path: Path, wanted: Wanted) -> pl.LazyFrame:
     """The wanted columns under our names, with the number of each row; nothing is read yet."""
-    import polars as pl
-
     try:
         header = list(pl.scan_csv(path, infer_schema=False).collect_schema())
         names = match_columns(header, wanted, path.name)

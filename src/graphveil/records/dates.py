@@ -17,13 +17,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from graphveil.calendar.columns import texts_of
+from graphveil.deferred import pl
 from graphveil.graph.intake.records import Table, Violation
 from graphveil.hints import Hint
 from graphveil.records.format import Note
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from graphveil.records.options import IdField, ReadingOptions
 
 
@@ -191,8 +190,6 @@ def look_like_dates(values: Iterable[object]) -> bool:
 
 def numeric_if_plain(times: pl.Series) -> pl.Series:
     """A column of text as whole numbers, if it holds nothing else."""
-    import polars as pl
-
     bare = times.str.strip_chars()
     if not bare.str.contains(f"^{PLAIN_NUMBER.pattern}$").fill_null(True).all():
         return times
@@ -201,8 +198,6 @@ def numeric_if_plain(times: pl.Series) -> pl.Series:
 
 def from_seconds(table: Table) -> Table:
     """The table with its seconds since 1970 as timestamps; rows with other times are marked."""
-    import polars as pl
-
     seconds = table.frame["time"].cast(pl.Int64, strict=False)
     wrong = ~seconds.is_between(0, _LAST_SECOND).fill_null(False)
     if wrong.any():
@@ -216,8 +211,6 @@ def from_seconds(table: Table) -> Table:
 
 def from_ids(table: Table, field: IdField, options: ReadingOptions) -> tuple[Table, list[Note]]:
     """The table with the date that each id has in a field; where it has none, with its own."""
-    import polars as pl
-
     at = field.number - 1 if field.number > 0 else field.number
     ids = table.frame["node"].cast(pl.String, strict=False)
     dates = ids.str.split(field.mark).list.get(at, null_on_oob=True)
@@ -228,15 +221,11 @@ def from_ids(table: Table, field: IdField, options: ReadingOptions) -> tuple[Tab
 
 def undated(table: Table) -> Table:
     """The table of nodes with a column of times that are all missing."""
-    import polars as pl
-
     return replace(table, frame=table.frame.with_columns(time=pl.lit(None, dtype=pl.String)))
 
 
 def first_said(columns: list[pl.Series]) -> pl.Series:
     """Of several columns of times, row by row, the first that says something."""
-    import polars as pl
-
     if len(columns) == 1:
         return columns[0].alias("time")
     texts = [_without_words(_texts(column)).alias(str(n)) for n, column in enumerate(columns)]
@@ -245,8 +234,6 @@ def first_said(columns: list[pl.Series]) -> pl.Series:
 
 def tidied(table: Table, options: ReadingOptions) -> tuple[Table, list[Note]]:
     """The table with times that a calendar reads, and notes on what was changed."""
-    import polars as pl
-
     times = table.frame["time"]
     if options.excel_dates and times.dtype.is_numeric():
         times = _texts(times)
@@ -264,8 +251,6 @@ def tidied(table: Table, options: ReadingOptions) -> tuple[Table, list[Note]]:
 
 
 def _texts(column: pl.Series) -> pl.Series:
-    import polars as pl
-
     if column.dtype == pl.String:
         return column
     if column.dtype.is_float():

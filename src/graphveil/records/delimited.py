@@ -22,6 +22,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, ClassVar, TypeAlias
 
+from graphveil.deferred import pl
 from graphveil.errors import InputError, Place
 from graphveil.graph.intake.records import Table, Violation
 from graphveil.hints import Hint
@@ -32,7 +33,6 @@ from graphveil.records.source_file import HEAD, SourceFile
 
 if TYPE_CHECKING:
     import numpy as np
-    import polars as pl
     from numpy.typing import NDArray
 
 
@@ -171,7 +171,6 @@ class DelimitedTable:
         Unlike `read`, it takes columns whose names are alike. A row may end early.
         """
         import numpy as np
-        import polars as pl
 
         lines, bad = _without_bad_lines(self._content(most_bytes), self, len(self.names))
         places = self.separator.join(map(str, range(len(self.names)))).encode()
@@ -202,7 +201,6 @@ def _as_numbers(
 ) -> pl.DataFrame | None:
     """The columns as numbers, or None unless the file holds plain numbers and nothing else."""
     import numpy as np
-    import polars as pl
 
     size = len(content) if isinstance(content, bytes) else content.stat().st_size
     if size < _WORTH_THE_TRY or sorted(table.names) != sorted(names.values()):
@@ -248,8 +246,6 @@ def _parsed(
     content: Path | bytes, table: DelimitedTable, columns: list[str]
 ) -> pl.DataFrame | None:
     """Some columns as text; None if a line cannot be read."""
-    import polars as pl
-
     try:
         return pl.read_csv(
             content, columns=columns, infer_schema=False, separator=table.separator, glob=False
@@ -337,7 +333,6 @@ def _without_blank_rows(
 ) -> tuple[pl.DataFrame, NDArray[np.int64] | None]:
     """The rows without those of blank lines, and the numbers of those that are left."""
     import numpy as np
-    import polars as pl
 
     empty = frame.select(pl.all_horizontal(pl.all().is_null())).to_series()
     if not empty.any():
@@ -366,7 +361,6 @@ def _width(line: bytes, table: DelimitedTable) -> int:
 def with_unread(table: Table, bad: BadLines) -> Table:
     """The table with an empty row for each line that could not be read, marked by what is wrong."""
     import numpy as np
-    import polars as pl
 
     if not bad:
         return table
@@ -403,8 +397,6 @@ def unquoted(
         origin: the file.
         most_bytes: the largest file to read.
     """
-    import polars as pl
-
     suspects = first.str.contains(origin.separator, literal=True).fill_null(False).arg_true()
     if not len(suspects):
         return table, []

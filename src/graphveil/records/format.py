@@ -8,17 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import TYPE_CHECKING, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
+from graphveil.deferred import pl
 from graphveil.errors import InputError
 from graphveil.graph.intake.records import Table, counted
 from graphveil.records.options import Filter, ReadingOptions, Threshold
 from graphveil.records.source_file import SourceFile
 from graphveil.registry import Registry
-
-if TYPE_CHECKING:
-    import polars as pl
-
 
 # The parse report: what each file was taken for, and what its rows met on the way.
 #
@@ -242,8 +239,6 @@ def file_report(
 
 def node_notes(table: Table) -> list[Note]:
     """How many people of a table have no date, if there are some."""
-    import polars as pl
-
     time = table.frame["time"]
     missing = time.is_null()
     if time.dtype == pl.String:

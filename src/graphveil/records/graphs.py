@@ -11,6 +11,7 @@ from xml.parsers import expat
 
 import numpy as np
 
+from graphveil.deferred import pl
 from graphveil.errors import InputError, Place
 from graphveil.graph.intake.records import Table, Violation
 from graphveil.records.columns import names_by_text, no_such, plain, unnamed_date
@@ -249,8 +250,6 @@ def _table(
     file: SourceFile,
     names: dict[str, str],
 ) -> Table:
-    import polars as pl
-
     series = {name: pl.Series(values, dtype=pl.String) for name, values in columns.items()}
     lines = np.array([element.line for element in elements], dtype=np.int64)
     return Table(pl.DataFrame(series), file.name, names=names, numbers=lines)

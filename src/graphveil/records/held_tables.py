@@ -19,19 +19,17 @@ from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from types import MappingProxyType, ModuleType
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphveil.deferred import pl
 from graphveil.errors import InputError, Place, installing
 from graphveil.records.columns import listed, plain
 from graphveil.records.memory import is_missing
 from graphveil.records.options import ReadingOptions
 from graphveil.records.source_file import DAMAGED, Ceiling, Held, SourceFile, named_in, require_file
-
-if TYPE_CHECKING:
-    import polars as pl
 
 Texts: TypeAlias = "tuple[pl.DataFrame, dict[str, NDArray[np.bool_]]]"
 BYTES_A_CELL = 16
@@ -87,8 +85,6 @@ def held(
         inexact: see `Held`.
         header: the names of its columns before those that are alike were told apart.
     """
-    import polars as pl
-
     numbers = np.arange(first, first + frame.height, dtype=np.int64)
     if frame.height and frame.width:
         filled = frame.select(
@@ -105,8 +101,6 @@ def text_columns(names: Sequence[str], columns: Iterable[Sequence[Any]]) -> Text
 
     Of two columns with one name the second gets a number.
     """
-    import polars as pl
-
     texts, inexact = {}, {}
     for name, column in zip(different(names), columns, strict=True):
         texts[name] = pl.Series([cell_text(value) for value in column], dtype=pl.String)
@@ -188,8 +182,6 @@ class _Answer:
 
     def table(self) -> SourceFile:
         """All rows as a table."""
-        import polars as pl
-
         frame = pl.concat([part for part, _ in self.parts])
         inexact = {
             column: np.concatenate([

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from graphveil.calendar.columns import as_series
+from graphveil.deferred import pl
 from graphveil.errors import InputError, Place
 from graphveil.graph.groups import column_of
 from graphveil.graph.intake.records import Records, Table, Violation
@@ -19,8 +20,6 @@ from graphveil.records.columns import EDGES, NODES, Wanted, match_columns, refus
 if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
-    import polars as pl
-
 Frame: TypeAlias = "pl.DataFrame | pl.LazyFrame | pd.DataFrame"
 _USUAL: Mapping[str, str] = MappingProxyType({})
 _INT64 = range(-(2**63), 2**63)
@@ -75,8 +74,6 @@ def _values(row: Any, names: tuple[str, ...], least: int) -> list[Any] | None:
 
 
 def _table(columns: Mapping[str, Any], source: str) -> Table:
-    import polars as pl
-
     series = {
         name: as_series(values) if name == "time" else id_column_of(values)
         for name, values in columns.items()
@@ -86,8 +83,6 @@ def _table(columns: Mapping[str, Any], source: str) -> Table:
 
 def id_column_of(values: Sequence[Any]) -> pl.Series:
     """A column of ids of any type: whole numbers, or else the text of each."""
-    import polars as pl
-
     if all(type(value) is int and value in _INT64 for value in values):
         return pl.Series(values, dtype=pl.Int64)
     return pl.Series([_text(value) for value in values], dtype=pl.String)
@@ -137,8 +132,6 @@ def _array(values: ArrayLike) -> np.ndarray[Any, Any]:
 
 
 def _array_table(arrays: dict[str, np.ndarray[Any, Any]], source: str) -> Table:
-    import polars as pl
-
     shapes = {array.shape for array in arrays.values()}
     if len(shapes) > 1 or any(array.ndim != 1 for array in arrays.values()):
         raise InputError(
@@ -150,8 +143,6 @@ def _array_table(arrays: dict[str, np.ndarray[Any, Any]], source: str) -> Table:
 
 
 def _column(array: np.ndarray[Any, Any], name: str) -> pl.Series:
-    import polars as pl
-
     if array.dtype == object:
         return as_series(array.tolist()) if name == "time" else id_column_of(array.tolist())
     return pl.Series(array)
@@ -196,8 +187,6 @@ def _labelled(
 def _frame_table(
     frame: Frame | None, wanted: Wanted, source: str, called: Mapping[str, str]
 ) -> Table:
-    import polars as pl
-
     if frame is None:
         return _table({name: [] for name in wanted.required}, source)
     if isinstance(frame, pl.LazyFrame):
@@ -213,8 +202,6 @@ def _frame_table(
 
 
 def _pandas_column(series: pd.Series[Any], name: str) -> pl.Series:
-    import polars as pl
-
     if series.dtype == object:
         values = [None if is_missing(value) else value for value in series]
         return as_series(values) if name == "time" else id_column_of(values)

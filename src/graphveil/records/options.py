@@ -13,15 +13,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import Decimal, InvalidOperation
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
+from graphveil.deferred import pl
 from graphveil.errors import InputError, ParameterError, Place
 from graphveil.graph.intake.records import Violation
 from graphveil.hints import Hint
 from graphveil.records.columns import bare, listed
-
-if TYPE_CHECKING:
-    import polars as pl
 
 Kind: TypeAlias = Literal["nodes", "edges"]
 _FORM = re.compile(r"(?:(nodes|edges):)?\s*([^<>=!]+?)\s*(<=|>=|!=|=|<|>)\s*(.*?)\s*", re.DOTALL)
@@ -287,8 +285,6 @@ class Filter:
             values: what the rows say; nothing is the same as an empty cell.
             column: what faults call it.
         """
-        import polars as pl
-
         texts = values.cast(pl.String).fill_null("").str.strip_chars()
         if self.comparison in ("=", "!="):
             among = _among(texts, [each.strip() for each in self.value.split(_OR)])
@@ -301,8 +297,6 @@ class Filter:
     def _compared(
         self, left: pl.Series, right: pl.Expr, texts: pl.Series, shape: str, column: str
     ) -> tuple[pl.Series, list[Violation]]:
-        import polars as pl
-
         name = "value"
         met = {
             "<": pl.col(name) < right,
@@ -335,8 +329,6 @@ def _kind(text: str | None) -> Kind | None:
 
 def _among(texts: pl.Series, values: list[str]) -> pl.Series:
     """Rows that say one of the values: as text without regard to case, or as the same number."""
-    import polars as pl
-
     equal = texts.str.to_lowercase().is_in([value.lower() for value in values])
     numbers = [float(number) for value in values if (number := number_of(value)) is not None]
     if numbers:

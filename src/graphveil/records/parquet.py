@@ -6,17 +6,14 @@ import mmap
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
+from graphveil.deferred import pl
 from graphveil.errors import InputError, Place
 from graphveil.graph.intake.identity import require_id_type
 from graphveil.graph.intake.records import Table
 from graphveil.records.columns import refuse_repeated
 from graphveil.records.source_file import SourceFile, too_large
-
-if TYPE_CHECKING:
-    import polars as pl
-
 
 # How much memory a Parquet file needs once it is read, estimated from its page headers alone.
 #
@@ -198,8 +195,6 @@ class ParquetTable:
     @classmethod
     def of(cls, file: SourceFile) -> ParquetTable:
         """The table in a file, or a refusal."""
-        import polars as pl
-
         try:
             return cls(file, dict(pl.read_parquet_schema(file.path)))
         except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
@@ -221,8 +216,6 @@ class ParquetTable:
             columns: the user's name for each of the columns, by ours.
             most_bytes: the largest table to hold in memory; a small file can hold many rows.
         """
-        import polars as pl
-
         refuse_repeated(self.names, columns.values(), Place(self.file.name))
         chosen = list(dict.fromkeys(columns.values()))
         self._require_types(columns)
@@ -255,8 +248,6 @@ class ParquetTable:
 
 
 def _holds_times(kind: pl.DataType) -> bool:
-    import polars as pl
-
     texts = (pl.String, pl.Categorical, pl.Enum, pl.Null)
     return kind.is_numeric() or isinstance(kind, (*texts, pl.Date, pl.Datetime))
 

@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from graphveil.deferred import pl
 from graphveil.errors import InputError, ParameterError, Place
 from graphveil.graph.groups import GROUP, column_of
 from graphveil.graph.intake.identity import spelled_alike
@@ -31,9 +32,6 @@ from graphveil.records.format import (
 )
 from graphveil.records.options import DEFAULTS, NO_DISTANCE, NO_LABELS, Filter, ReadingOptions
 from graphveil.records.table_file import joined
-
-if TYPE_CHECKING:
-    import polars as pl
 
 
 @dataclass(frozen=True, eq=False)
@@ -285,8 +283,6 @@ def labelled(
 
 
 def _with_columns(table: Table, groups: Iterable[str]) -> Table:
-    import polars as pl
-
     missing = [column_of(each) for each in groups if column_of(each) not in table.frame.columns]
     empty = [pl.lit(None, dtype=pl.String).alias(name) for name in missing]
     return replace(table, frame=table.frame.with_columns(empty)) if empty else table
@@ -333,15 +329,11 @@ def without_links_of_left_out(
 
 def _texts(tables: Sequence[Table], column: str) -> pl.Series:
     """The ids of some tables as the study will spell them; what is no id is nobody's."""
-    import polars as pl
-
     found = [_spelled(table, column) for table in tables]
     return pl.concat(found) if found else pl.Series(dtype=pl.String)
 
 
 def _spelled(table: Table, column: str) -> pl.Series:
-    import polars as pl
-
     ids = table.frame[column]
     whole = ids.cast(pl.Int64, strict=False) if ids.dtype.is_float() else ids
     return spelled_alike(whole.cast(pl.String)).str.strip_chars()

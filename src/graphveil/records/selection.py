@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from graphveil.deferred import pl
 from graphveil.errors import InputError, Place
 from graphveil.graph.groups import GROUP, column_of
 from graphveil.graph.intake.records import Table, Violation
@@ -25,10 +25,6 @@ from graphveil.records.options import (
     distance_column,
 )
 from graphveil.records.table_file import TableFile, table_file
-
-if TYPE_CHECKING:
-    import polars as pl
-
 
 _DISTANCE, _CONDITION, _TIME = "distance", "condition", "time"
 
@@ -108,8 +104,6 @@ class Selection:
 
     def _judged(self, table: Table) -> tuple[pl.Series, list[Violation], list[Note]]:
         """Which rows count, those that cannot be judged, and how many do not count."""
-        import polars as pl
-
         selected = pl.repeat(True, table.frame.height, dtype=pl.Boolean, eager=True)
         violations: list[Violation] = []
         notes: list[Note] = []
@@ -165,8 +159,6 @@ def _numbered(name: str, number: int) -> str:
 
 def _bare(table: Table) -> Table:
     """The ids, and people's labels as text."""
-    import polars as pl
-
     ids = [name for name in ("node", "source", "target") if name in table.frame.columns]
     labels = [name for name in table.frame.columns if name.startswith(GROUP)]
     return replace(
@@ -176,8 +168,6 @@ def _bare(table: Table) -> Table:
 
 def _near(distances: pl.Series, threshold: Threshold) -> tuple[pl.Series, list[Violation]]:
     """Which pairs are near enough, and those whose distance is invalid."""
-    import polars as pl
-
     texts = distances.cast(pl.String).fill_null("").str.strip_chars()
     numbers = texts.cast(pl.Float64, strict=False)
     unclear = ~texts.str.contains(NUMBER) | (numbers < 0).fill_null(True)

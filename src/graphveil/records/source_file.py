@@ -24,6 +24,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import IO, TYPE_CHECKING, cast
 
+from graphveil.deferred import pl
 from graphveil.errors import InputError, Place
 from graphveil.graph.columns import require_room_to_read
 from graphveil.hints import Hint
@@ -31,7 +32,6 @@ from graphveil.records.options import DEFAULTS, ReadingOptions
 
 if TYPE_CHECKING:
     import numpy as np
-    import polars as pl
     from numpy.typing import NDArray
 
 HEAD = 1 << 16

@@ -7,20 +7,16 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import takewhile
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphveil.deferred import pl
 from graphveil.errors import InputError, Place
 from graphveil.graph.intake.records import Table, Violation
 from graphveil.records.delimited import NOT_TEXT, TOO_NARROW, BadLines, is_text, with_unread
 from graphveil.records.format import Claimed, Note
 from graphveil.records.source_file import HEAD, SourceFile, decoded
-
-if TYPE_CHECKING:
-    import polars as pl
-
 
 _WORTH_THE_TRY = 1 << 20  # bytes; below, reading text takes no time
 _PART = 1 << 26  # characters that become lines at a time
@@ -74,8 +70,6 @@ class Spaced:
 
     def table(self, names: Sequence[str], source: str, *violations: Violation) -> Table:
         """The rows under our names, some of which break a rule, and the lines that are none."""
-        import polars as pl
-
         frame = pl.DataFrame(dict(zip(names, self.columns, strict=True)))
         whole = Table(frame, source, numbers=self.numbers).marked(*violations)
         return with_unread(whole, self.bad)
@@ -99,8 +93,6 @@ def first_lines(file: SourceFile) -> FirstLines | None:
 
 def unlikely(values: pl.Series) -> pl.Series:
     """Values that may be part of a header or of another format: no digit, or marks of others."""
-    import polars as pl
-
     text = values.cast(pl.String)
     return ~text.str.contains("[0-9]") | text.str.contains(_NEVER_INSIDE)
 
@@ -117,8 +109,6 @@ def read_spaced(file: SourceFile, width: int, most_bytes: int) -> Spaced:
 
 def _as_numbers(raw: bytes, width: int) -> Spaced | None:
     """The rows as numbers, or None unless all after the first comments are plain numbers."""
-    import polars as pl
-
     from graphveil.records.plain_numbers import parse_plain_numbers
 
     start, comments = 0, 0
@@ -137,8 +127,6 @@ def _as_numbers(raw: bytes, width: int) -> Spaced | None:
 
 def _lines(text: str) -> Iterator[pl.Series]:
     """All lines, part by part; a list of them would need many times the memory."""
-    import polars as pl
-
     start = 0
     while start <= len(text):
         end = text.find("\n", start + _PART)
@@ -148,8 +136,6 @@ def _lines(text: str) -> Iterator[pl.Series]:
 
 
 def _as_text(raw: bytes, width: int) -> Spaced:
-    import polars as pl
-
     text, unread = _readable(raw)
     lines = pl.concat(_lines(text)).str.strip_chars()
     comment = lines.str.starts_with(_COMMENT)
@@ -193,8 +179,6 @@ def is_empty(seen: FirstLines, insisted: bool) -> bool:
 
 def ids_look_like_ids(ids: Sequence[str]) -> bool:
     """Whether a line cannot be a header: names have no digits, or are ID1 and ID2."""
-    import polars as pl
-
     return {name.lower() for name in ids} != {"id1", "id2"} and not unlikely(pl.Series(ids)).any()
 
 
@@ -211,8 +195,6 @@ def unlikely_lines(
         ends: how many columns are ids.
         odd: other rows that are unlikely.
     """
-    import polars as pl
-
     if claimed.claim.insisted:
         return []
     texts = [column for column in rows.columns[:ends] if column.dtype == pl.String]

@@ -11,6 +11,7 @@ import numpy as np
 
 from graphveil.calendar.columns import texts_of
 from graphveil.calendar.times import values_of
+from graphveil.deferred import pl
 from graphveil.errors import InputError, Place, RecordError
 from graphveil.graph.intake.identity import NOT_WHOLE, STORE_AS, integers_or_text
 from graphveil.graph.intake.records import Records, Table, Violation
@@ -153,8 +154,6 @@ def _by_ending(file: SourceFile) -> TableFile:
 
 def joined(tables: Sequence[Table], columns: tuple[str, ...]) -> Table:
     """All rows of the tables, with these columns; a column that a table lacks stays empty."""
-    import polars as pl
-
     if not tables:
         return Table(pl.DataFrame(schema=dict.fromkeys(columns, pl.String)), "no file")
     if len(tables) == 1:
@@ -168,8 +167,6 @@ def joined(tables: Sequence[Table], columns: tuple[str, ...]) -> Table:
 
 
 def _with_columns(table: Table, columns: tuple[str, ...]) -> Table:
-    import polars as pl
-
     empty = [
         pl.lit(None, dtype=pl.String).alias(name)
         for name in columns
@@ -180,8 +177,6 @@ def _with_columns(table: Table, columns: tuple[str, ...]) -> Table:
 
 def _with_text(table: Table, column: str) -> Table:
     """The table with one column as text that says the same."""
-    import polars as pl
-
     values = table.frame[column]
     if values.dtype == pl.String:
         return table
@@ -196,8 +191,6 @@ def _with_text(table: Table, column: str) -> Table:
 
 def _with_text_of_ids(table: Table, column: str) -> Table:
     """The same for ids of other types; a row whose id is none is marked, and left empty."""
-    import polars as pl
-
     try:
         text = integers_or_text(table, column).cast(pl.String)
     except RecordError as refused:

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 from zipfile import ZipFile
 
+from graphveil.deferred import pl
 from graphveil.errors import InputError, Place
 from graphveil.hints import Hint
 from graphveil.records.columns import plain
@@ -32,7 +33,6 @@ from graphveil.records.source_file import DAMAGED, ZIP, Ceiling, SourceFile, too
 
 if TYPE_CHECKING:
     import numpy as np
-    import polars as pl
     from numpy.typing import NDArray
 
 
@@ -257,8 +257,6 @@ def _sheet(
 
 def _inexact(book: Any, sheet: str, frame: pl.DataFrame) -> dict[int, NDArray[np.bool_]]:
     """The columns with cells that are large numbers, not text, and which cells these are."""
-    import polars as pl
-
     found = {}
     for place, column in enumerate(frame.get_columns()):
         large = column.cast(pl.Float64, strict=False).abs() >= EXACT

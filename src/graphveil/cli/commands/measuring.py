@@ -39,8 +39,7 @@ from graphveil.errors import ParameterError
 if TYPE_CHECKING:
     from graphveil.backends import ExactCounts
     from graphveil.graph.promises import Bound
-    from graphveil.lab.audit import Audit
-    from graphveil.lab.audit import Evidence
+    from graphveil.lab.audit import Audit, Evidence
     from graphveil.mechanisms.planning.plan import Plan
     from graphveil.statistics.statistic import Statistic
 

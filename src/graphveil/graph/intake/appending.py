@@ -11,12 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Generic, NamedTuple, TypeVar
+from typing import Generic, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.calendar.times import values_of
+from graphveil.deferred import pl
 from graphveil.errors import InputError, RecordError
 from graphveil.graph.columns import Column, require_room_to_build
 from graphveil.graph.intake.arrivals import Arrivals, Present, arrivals
@@ -26,9 +27,6 @@ from graphveil.graph.intake.records import IntakeReport, Records, Table, Violati
 from graphveil.graph.intake.resolving import Resolved, nothing
 from graphveil.graph.intake.rules import Late
 from graphveil.graph.sequence import MOST_NODES, GraphSequence, Growth, LateEdges
-
-if TYPE_CHECKING:
-    import polars as pl
 
 Int64s = NDArray[np.int64]
 Taken = TypeVar("Taken")
@@ -195,8 +193,6 @@ class LeftOut:
 
     def frame(self) -> pl.DataFrame:
         """One row each: its place, what is wrong, and what it says, all as text."""
-        import polars as pl
-
         rows = range(len(self.table.frame))
         places = [self.table.place(row, self.column) for row in rows]
         columns = {
@@ -247,8 +243,6 @@ def filtered(
 
 def listed(left_out: Sequence[LeftOut]) -> pl.DataFrame:
     """All rows that were left out, in the order of rules and then of rows."""
-    import polars as pl
-
     return pl.concat([each.frame() for each in left_out])
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from graphveil.deferred import pl
 from graphveil.errors import PastStepError
 from graphveil.graph.intake.identity import IdIndex, LookUp, identity_order, same_form
 from graphveil.graph.intake.records import IntakeReport, Table, Violation
@@ -16,8 +17,6 @@ from graphveil.graph.intake.rules import Late
 from graphveil.graph.sequence import UNSTATED
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from graphveil.calendar.calendar import Calendar
     from graphveil.graph.intake.id_table import Index
     from graphveil.graph.sequence import GraphSequence
@@ -200,7 +199,6 @@ def redated_nodes(
 
     Of several other steps, the earliest.
     """
-    import polars as pl
 
     def label(step: int) -> str:
         return "" if step == UNSTATED else calendar.label(step)
@@ -244,8 +242,6 @@ class _NewRows:
 
     def behind(self, waiting: Table) -> _NewRows:
         """Those who wait, and then these."""
-        import polars as pl
-
         count = len(waiting.frame)
         if not count:
             return self
@@ -277,8 +273,6 @@ def _require_welcome(
 
 def _distinct(ids: pl.Series, rows: Mask) -> int:
     """How many different nodes stand in these rows."""
-    import polars as pl
-
     return ids.filter(pl.Series(rows)).n_unique() if rows.any() else 0
 
 
@@ -298,8 +292,6 @@ def _in_order(coming: _NewRows, given: Table, open_step: int) -> tuple[IdIndex, 
 
 def _numbers_in_order(ids: pl.Series, steps: Steps) -> tuple[IdIndex, Steps] | None:
     """Without sorting, where ids are whole numbers in a narrow range that do not conflict."""
-    import polars as pl
-
     table = LookUp.around(ids)
     if table is None:
         return None
@@ -334,8 +326,6 @@ def _first_of_each(coming: _NewRows, given: Table) -> Rows:
 
     A caller that leaves these out lets the earliest step count: the order of rows must not decide.
     """
-    import polars as pl
-
     frame = pl.DataFrame({"id": coming.ids, "step": coming.stated}).with_row_index("row")
     later = frame.filter(pl.col("step") > pl.col("step").min().over("id"))["row"].to_numpy()
     if len(later):

@@ -11,17 +11,15 @@ import secrets
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from threading import Lock
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphveil.deferred import pl
 from graphveil.graph.columns import Column
 from graphveil.graph.intake.identity import UNKNOWN, IdIndex, TextBytes, pieces_of
 from graphveil.threads import in_threads
-
-if TYPE_CHECKING:
-    import polars as pl
 
 Int32s = NDArray[np.int32]
 Places = NDArray[np.int64]
@@ -55,8 +53,6 @@ class Numbers:
 
     def series(self) -> pl.Series:
         """All of them; nothing is copied."""
-        import polars as pl
-
         return pl.Series("id", self.column.values)
 
     def find(self, asked: Numbers, slots: Int32s, seed: int) -> Int32s:
@@ -106,8 +102,6 @@ class Texts:
     @property
     def dtype(self) -> pl.DataType:
         """That of the series."""
-        import polars as pl
-
         return pl.String()
 
     def head(self, count: int) -> Texts:
@@ -117,8 +111,6 @@ class Texts:
 
     def slice(self, first: int, count: int) -> pl.Series:
         """Some of them."""
-        import polars as pl
-
         ends = self.ends.values[first : first + count + 1].tolist()
         raw = self.content.values[ends[0] : ends[-1]].tobytes()
         places = ((start - ends[0], stop - ends[0]) for start, stop in pairwise(ends))
@@ -200,8 +192,6 @@ class IdTable:
     @classmethod
     def for_now(cls, ids: pl.Series) -> IdTable:
         """A table of ids that nobody will extend."""
-        import polars as pl
-
         return cls.of(Numbers.of(ids) if ids.dtype == pl.Int64 else Texts.of(ids), spare=1)
 
     @property
@@ -216,8 +206,6 @@ class IdTable:
 
     def extended(self, extra: pl.Series) -> IdTable | IdIndex:
         """The table with `extra` appended; costs as much as what is new, if it can."""
-        import polars as pl
-
         if isinstance(self.known, Texts):
             longer: IdColumns = self.known.extended(extra.cast(pl.String))
         elif extra.dtype == pl.Int64:
@@ -231,8 +219,6 @@ class IdTable:
 
     def labels(self, ids: pl.Series) -> Int32s:
         """The label of each id, or UNKNOWN."""
-        import polars as pl
-
         where = self.slots.places, self.seed
         if isinstance(self.known, Texts):
             return self.known.find(ids.cast(pl.String), *where)

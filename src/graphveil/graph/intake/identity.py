@@ -18,13 +18,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from graphveil.deferred import pl
 from graphveil.errors import InputError, Place
 from graphveil.graph.intake.records import Table, Violation
 from graphveil.threads import in_threads
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from graphveil.graph.intake.id_table import IdTable
 
 
@@ -48,8 +47,6 @@ class TextBytes(NamedTuple):
     @classmethod
     def of(cls, texts: pl.Series) -> TextBytes:
         """Those of a column in which nothing is missing."""
-        import polars as pl
-
         lists = texts.cast(pl.Binary).cast(pl.List(pl.UInt8))
         lengths = lists.list.len()
         ends = np.zeros(len(texts) + 1, np.int64)
@@ -93,8 +90,6 @@ class Ids(NamedTuple):
 
 def clean_ids(table: Table, column: str) -> Ids:
     """Bring a column of ids into one of its two forms; refuse rows without a proper id."""
-    import polars as pl
-
     ids = integers_or_text(table, column)
     if ids.dtype != pl.String:
         refuse_missing(table, column, ids.is_null())
@@ -147,8 +142,6 @@ def look_alikes(ids: pl.Series, among: pl.Series) -> int:
         ids: those that are asked about.
         among: all of them, once each.
     """
-    import polars as pl
-
     if among.dtype == pl.Int64 or not len(ids):
         return 0
     found = looks(among)
@@ -181,8 +174,6 @@ def _refuse_control(table: Table, column: str, ids: pl.Series) -> None:
 
 def integers_or_text(table: Table, column: str) -> pl.Series:
     """A column of ids in one of its two forms, as it is spelled; refuses what can be no id."""
-    import polars as pl
-
     raw = table.frame[column]
     require_id_type(raw.dtype, Place(table.source, column=table.names.get(column, column)))
     if raw.dtype == pl.Int64:
@@ -200,8 +191,6 @@ def integers_or_text(table: Table, column: str) -> pl.Series:
 
 def require_id_type(kind: pl.DataType, place: Place) -> None:
     """Refuse a column whose type holds neither text nor numbers."""
-    import polars as pl
-
     texts = (pl.String, pl.Categorical, pl.Enum, pl.Object, pl.Null)
     if not kind.is_numeric() and not isinstance(kind, texts):
         raise InputError(
@@ -218,8 +207,6 @@ def _fits(raw: pl.Series) -> bool:
 
 def _whole_decimals(table: Table, column: str, raw: pl.Series) -> pl.Series:
     """Databases hand out whole numbers as decimals; the text of 7.00 is 7."""
-    import polars as pl
-
     text = raw.cast(pl.String).str.replace(r"\.0*$", "")
     broken = text.str.contains(".", literal=True)
     if broken.any():
@@ -229,8 +216,6 @@ def _whole_decimals(table: Table, column: str, raw: pl.Series) -> pl.Series:
 
 def _whole_numbers(table: Table, column: str, raw: pl.Series) -> pl.Series:
     """Frames turn integers with gaps into floats; take back what is still exact."""
-    import polars as pl
-
     numbers = raw.fill_nan(None)
     broken = (numbers.floor() != numbers) | (numbers.abs() >= 2**53)
     if broken.any():
@@ -247,15 +232,11 @@ def refuse_missing(table: Table, column: str, missing: pl.Series) -> None:
 
 def shortest_form(text: pl.Series) -> pl.Series:
     """Integers where all of the text is plain whole numbers."""
-    import polars as pl
-
     return text.cast(pl.Int64) if text.str.contains(_PLAIN_NUMBER).all() else text
 
 
 def same_form(*columns: pl.Series) -> list[pl.Series]:
     """Columns that can be compared: all integers, or all text."""
-    import polars as pl
-
     if all(column.dtype == pl.Int64 for column in columns):
         return list(columns)
     return [column.cast(pl.String) for column in columns]
@@ -267,8 +248,6 @@ def identity_order(ids: pl.Series, steps: NDArray[np.int32]) -> NDArray[np.int64
     The order of two ids depends on nothing but themselves, not even on the form of their
     column, so that a sequence gets the same labels whatever other ids it holds.
     """
-    import polars as pl
-
     if ids.dtype != pl.Int64:
         from graphveil.graph.intake.text_order import text_order
 
@@ -290,8 +269,6 @@ class LookUp:
     @classmethod
     def around(cls, ids: pl.Series) -> LookUp | None:
         """An empty table with a place for each of these; None where they do not admit one."""
-        import polars as pl
-
         if ids.dtype != pl.Int64 or not len(ids):
             return None
         low, high = int(ids.min()), int(ids.max())  # type: ignore[arg-type]
@@ -333,8 +310,6 @@ class IdIndex:
 
     def labels(self, ids: pl.Series) -> NDArray[np.int32]:
         """The label of each id, or UNKNOWN."""
-        import polars as pl
-
         if not len(self.ids) or not len(ids):
             return np.full(len(ids), UNKNOWN, dtype=np.int32)
         if self.table is not None and ids.dtype == pl.Int64:

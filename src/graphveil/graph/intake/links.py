@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from graphveil.deferred import pl
 from graphveil.errors import PastStepError, RecordError
 from graphveil.graph.intake.arrivals import steps_of_labels
 from graphveil.graph.intake.id_table import Index
@@ -121,8 +122,6 @@ class Endpoints(NamedTuple):
 
     def distinct(self, *, directed: bool) -> int:
         """How many different edges the rows are; a self-link is none."""
-        import polars as pl
-
         rows = self.source != self.target
         first, second = self.source[rows].astype(np.int64), self.target[rows]
         if not directed:

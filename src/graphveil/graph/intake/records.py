@@ -7,16 +7,12 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from itertools import accumulate, pairwise
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphveil.deferred import pl
 from graphveil.errors import Place, RecordError
-
-if TYPE_CHECKING:
-    import polars as pl
-
 
 # Faults: rows of a table that break a rule, found together, whatever becomes of them.
 #
@@ -141,8 +137,6 @@ class Table:
 
     def kept(self, rows: Mask) -> Table:
         """Some of the rows, each of which keeps its place."""
-        import polars as pl
-
         return replace(
             self,
             frame=self.frame.filter(pl.Series(rows)),
@@ -156,8 +150,6 @@ class Table:
 
         Only ids may be numbers in one table and text in another: together they are text.
         """
-        import polars as pl
-
         if len(tables) == 1:
             return tables[0]
         return JoinedTable(
@@ -213,8 +205,6 @@ class JoinedTable(Table):
 
     def kept(self, rows: Mask) -> Table:
         """Some of the rows, each of which keeps its place in its piece."""
-        import polars as pl
-
         bounds = pairwise((*self.starts, len(rows)))
         pieces = tuple(
             piece.kept(rows[a:b]) for piece, (a, b) in zip(self.pieces, bounds, strict=True)

@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.calendar.times import values_of
+from graphveil.deferred import pl
 from graphveil.errors import InputError, Place, RecordError
 from graphveil.graph.groups import GROUP, NO_GROUPS, Groups, Unlisted, column_of
 from graphveil.graph.intake.identity import (
@@ -31,8 +32,6 @@ from graphveil.graph.sequence import UNSTATED
 from graphveil.hints import Hint
 
 if TYPE_CHECKING:
-    import polars as pl
-
     from graphveil.calendar.calendar import Calendar
 
 
@@ -161,8 +160,6 @@ def labels_of(nodes: Table, people: pl.Series, groups: Groups) -> Labels:
     Of several labels that rows of one person state, the one that comes first in the public list
     counts, so that neither the order of rows nor anybody else decides; `unknown` comes last.
     """
-    import polars as pl
-
     require_labels(nodes, groups)
     if not groups:
         return Labels([], 0, ())
@@ -208,8 +205,6 @@ def strata_of(table: Table) -> NDArray[np.int32] | None:
 
 def nothing() -> Resolved:
     """No records."""
-    import polars as pl
-
     ids, step = pl.Int64(), pl.Int32()
     nodes = pl.DataFrame(schema={"node": ids, "step": step})
     edges = pl.DataFrame(schema={"source": ids, "target": ids, "step": step})
@@ -222,8 +217,6 @@ def stated_steps(table: Table) -> NDArray[np.int32]:
 
 
 def _table(source: Table, *columns: pl.Series) -> Table:
-    import polars as pl
-
     return replace(source, frame=pl.DataFrame(list(columns)))
 
 
@@ -247,8 +240,6 @@ def persons(table: Table, columns: tuple[str, ...], rules: RecordRules) -> Perso
 
 def _merged(table: Table, ids: pl.Series, rules: RecordRules) -> pl.Series:
     """The part before the separator, in one case."""
-    import polars as pl
-
     text = ids.cast(pl.String)
     if rules.person_separator:
         text = text.str.splitn(rules.person_separator, 2).struct.field("field_0").str.strip_chars()
@@ -259,8 +250,6 @@ def _merged(table: Table, ids: pl.Series, rules: RecordRules) -> pl.Series:
 
 def dated(table: Table, calendar: Calendar, beyond: bool) -> tuple[pl.Series, int]:
     """The step of each row, null where it has no time; and how many were folded."""
-    import polars as pl
-
     if "time" not in table.frame.columns:
         return pl.repeat(None, len(table.frame), dtype=pl.Int32, eager=True).alias("step"), 0
     placed = calendar.steps_of(table.frame["time"], beyond=beyond)
@@ -282,8 +271,6 @@ def of_one_time_each(nodes: Table, rules: RecordRules) -> Table:
     A row without a time says nothing where another row has one. Several sequences of one
     person are one node, which arrives with the first of them.
     """
-    import polars as pl
-
     earliest = pl.col("step").min().over("node")
     if rules.merges_ids:
         nodes = replace(nodes, frame=nodes.frame.with_columns(earliest))
@@ -336,16 +323,12 @@ def _after(table: Table, last_step: int | None) -> Mask:
 
 def _undated(nodes: Table, rows: Mask) -> Table:
     """Nodes of which some rows no longer state a step."""
-    import polars as pl
-
     step = pl.when(pl.Series(rows)).then(None).otherwise(pl.col("step")).alias("step")
     return replace(nodes, frame=nodes.frame.with_columns(step))
 
 
 def linked_to(edges: Table, ids: pl.Series, ignored: Mask) -> Mask:
     """The edges of people of whom every row is ignored."""
-    import polars as pl
-
     gone, here = (IdIndex.of(ids.filter(pl.Series(rows)).unique()) for rows in (ignored, ~ignored))
     found = np.zeros(len(edges.frame), np.bool_)
     for end in ("source", "target"):

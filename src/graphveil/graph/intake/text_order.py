@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 from llvmlite import ir
@@ -18,13 +18,10 @@ from numba.core import types
 from numba.extending import intrinsic
 from numpy.typing import NDArray
 
+from graphveil.deferred import pl
 from graphveil.graph.intake.identity import TextBytes
 from graphveil.kernels import inlined, kernel
 from graphveil.threads import available_threads, in_threads
-
-if TYPE_CHECKING:
-    import polars as pl
-
 
 # Eight bytes at a time: text is read as whole words of the processor, wherever they lie.
 #

@@ -5,16 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO
 
+from graphveil.deferred import pl
 from graphveil.errors import ParameterError
 from graphveil.graph.promises import Bound
 from graphveil.lab.experiments.comparison import CONTENDERS, Outcome
 from graphveil.lab.experiments.subjects import Subject
 from graphveil.whole_files import write_whole
-
-if TYPE_CHECKING:
-    import polars as pl
 
 DIGITS = 6  # of errors; far more than 100 runs can tell
 
@@ -154,8 +152,6 @@ def write_rows(path: Path, rows: Iterable[Row]) -> None:
 
 def read_rows(path: Path) -> list[Row]:
     """The rows that `write_rows` stored."""
-    import polars as pl
-
     schema = _schema()
     csv = path.suffix == ".csv"
     frame = pl.read_csv(path, schema_overrides=schema) if csv else pl.read_parquet(path)
@@ -166,8 +162,6 @@ def read_rows(path: Path) -> list[Row]:
 
 def as_frame(rows: Iterable[Row]) -> pl.DataFrame:
     """Rows as a tidy data frame."""
-    import polars as pl
-
     return pl.DataFrame([asdict(each) for each in rows], schema=_schema())
 
 
@@ -186,8 +180,6 @@ def write_content(path: Path, content: bytes) -> None:
 
 
 def _schema() -> dict[str, pl.DataType]:
-    import polars as pl
-
     kinds: dict[str, pl.DataType] = {"int": pl.Int64(), "float": pl.Float64(), "str": pl.String()}
     return {field.name: kinds[str(field.type).split(" ")[0]] for field in fields(Row)}
 

@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from graphveil.deferred import pl
 from graphveil.errors import InputError
 from graphveil.graph.groups import column_of
 from graphveil.graph.intake.records import Table, Violation
@@ -139,8 +140,6 @@ def _edges(
     links: Section, ids: list[str | None], present: list[int], chosen: Selection, named: str | None
 ) -> Table:
     """All edges that were not removed, with what they are dated and judged by."""
-    import polars as pl
-
     names = {end: f"{links.name}.{end}" for end in ("source", "target")}
     ends = {end: _ends(links, end, ids, present) for end in names}
     columns: dict[str, list[str | None]] = {end: people for end, (people, _) in ends.items()}
@@ -287,8 +286,6 @@ def _listed(
     people: Section, ids: list[str | None], fields: Sequence[str], options: ReadingOptions
 ) -> Selected:
     """The people of a section who count, dated by the first of the fields that says something."""
-    import polars as pl
-
     chosen = _selection(people, fields, options)
     texts, wrong = date_texts(first_named(people, fields))
     nobody = violations_of(

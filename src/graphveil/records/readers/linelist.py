@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
+from graphveil.deferred import pl
 from graphveil.errors import InputError, Place
 from graphveil.graph.intake.records import Table
 from graphveil.records.columns import INFECTORS, are_links, bare, requested_names
@@ -19,9 +19,6 @@ from graphveil.records.options import ReadingOptions
 from graphveil.records.selection import Selection, dated_by, edge_time_columns, node_time_columns
 from graphveil.records.source_file import SourceFile
 from graphveil.records.table_file import TableFile, claimed_table, table_file
-
-if TYPE_CHECKING:
-    import polars as pl
 
 # Without blanks and marks, and of several the first: a person is what privacy protects, and a
 # bare id may be the number of the row.
@@ -93,8 +90,6 @@ def _cases(
     options: ReadingOptions,
 ) -> tuple[Table, list[Note]]:
     """The columns that count, as text: case, infector, dates, and what people are judged by."""
-    import polars as pl
-
     names = dict(zip(("case", "infector"), claimed.claim.columns, strict=True)) | people.columns
     names |= {f"edge {ours}": theirs for ours, theirs in _times(edge_times).items()}
     most = options.table_bytes
@@ -131,8 +126,6 @@ def _nodes(cases: Table) -> Table:
 
 def _edges(cases: Table, chosen: Selection, options: ReadingOptions) -> tuple[Table, list[Note]]:
     """One edge for each infector of a row, in the row's place."""
-    import polars as pl
-
     rows = cases.frame.select(
         pl.Series("row", cases.row_numbers()),
         _infectors(cases.frame).alias("source"),
@@ -149,8 +142,6 @@ def _edges(cases: Table, chosen: Selection, options: ReadingOptions) -> tuple[Ta
 
 def _infectors(frame: pl.DataFrame) -> pl.Series:
     """The ids in each cell; blanks do not separate them, since ids may hold blanks."""
-    import polars as pl
-
     one = rf"[^{_BETWEEN}]+"
     each = pl.element().str.strip_chars()
     named = ~each.str.to_lowercase().is_in(MISSING_WORDS)
@@ -158,8 +149,6 @@ def _infectors(frame: pl.DataFrame) -> pl.Series:
 
 
 def _several(rows: pl.DataFrame) -> list[Note]:
-    import polars as pl
-
     found = rows.filter(pl.col("source").list.len() > 1)["row"]
     rule = "rows with several infectors: an edge from each"
     return [Note.of_rows(rule, len(found), found)] if len(found) else []

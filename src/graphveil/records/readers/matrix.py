@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, get_args
+from typing import get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
+from graphveil.deferred import pl
 from graphveil.errors import InputError, Place
 from graphveil.graph.intake.records import Table, Violation
 from graphveil.hints import Hint
@@ -26,9 +27,6 @@ from graphveil.records.options import NO_DISTANCE, NUMBER, Kind, ReadingOptions
 from graphveil.records.selection import conditions_on
 from graphveil.records.source_file import SourceFile
 from graphveil.records.table_file import table_file
-
-if TYPE_CHECKING:
-    import polars as pl
 
 _LOOKED_AT = 50
 _QUOTED = re.compile(r'"((?:[^"]|"")*)"')
@@ -65,8 +63,6 @@ class Matrix:
     @property
     def listed(self) -> Table:
         """The people of the rows."""
-        import polars as pl
-
         begins = self.cells.to_series(0).alias("node").cast(pl.String)
         table = Table(begins.to_frame(), self.source, numbers=self.numbers)
         return undated(with_unread(table, self.unread))
@@ -144,8 +140,6 @@ def _no_dates(name: str, named: str | None) -> InputError:
 
 def _judged(distances: pl.DataFrame, most: float) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
     """For each cell (row, person of the column) whether it makes a link, and whether it is odd."""
-    import polars as pl
-
     near, unclear = (np.zeros(distances.shape, np.bool_) for _ in range(2))
     for place, column in enumerate(distances.iter_columns()):
         texts = column.fill_null("").str.strip_chars()
@@ -159,8 +153,6 @@ def _judged(distances: pl.DataFrame, most: float) -> tuple[NDArray[np.bool_], ND
 
 def _links(matrix: Matrix, most: float) -> Table:
     """The pairs that are near, each once; a pair whose distance is odd is a fault of its row."""
-    import polars as pl
-
     near, unclear = _judged(matrix.cells[:, 1:], most)
     rows, columns = np.nonzero(near | unclear)
     found = pl.DataFrame(

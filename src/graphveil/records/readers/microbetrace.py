@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from graphveil.deferred import pl
 from graphveil.errors import InputError, Place
 from graphveil.graph.intake.records import Table
 from graphveil.records.columns import are_links, bare, is_mapped, names_by_text, unnamed_date
@@ -158,8 +159,6 @@ def _listed(
     entries: Section, ids: dict[str, list[str | None]], named: str | None, options: ReadingOptions
 ) -> Selected:
     """The entries of a section that count."""
-    import polars as pl
-
     chosen = _selection("nodes" if "node" in ids else "edges", named, options)
     columns: dict[str, list[str | None]] = dict(ids)
     violations = [

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from graphveil.deferred import pl
 from graphveil.errors import RecordError
 from graphveil.graph.intake.identity import clean_ids, same_form
 from graphveil.graph.intake.records import Table
@@ -28,10 +28,6 @@ from graphveil.records.spaced import (
     says_direction,
     unlikely_lines,
 )
-
-if TYPE_CHECKING:
-    import polars as pl
-
 
 _ISO_DATE = r"^[0-9]{4}-[0-9]{2}(-[0-9]{2}(T\S+)?)?$"
 _AS_SAID = "an id and a time per line, as the comment above says"
@@ -104,8 +100,6 @@ def _edges(claimed: Claimed, options: ReadingOptions) -> ParsedFile:
 
 
 def _are_dates(rows: Spaced) -> pl.Series:
-    import polars as pl
-
     return rows.columns[1].cast(pl.String).str.contains(_ISO_DATE)
 
 
@@ -174,8 +168,6 @@ def _notes(rows: Spaced) -> list[Note]:
 
 
 def _timed_edges(claimed: Claimed, rows: Spaced) -> Table:
-    import polars as pl
-
     seconds = rows.columns[2].cast(pl.Int64, strict=False)
     violations = unlikely_lines(claimed, rows, 2, (seconds < _LIKELY).fill_null(False))
     return from_seconds(rows.table(("source", "target", "time"), claimed.file.name, *violations))
@@ -183,8 +175,6 @@ def _timed_edges(claimed: Claimed, rows: Spaced) -> Table:
 
 def _first_appearances(edges: Sequence[Table]) -> list[Table]:
     """For each file the nodes that appear in it first, each at its first line."""
-    import polars as pl
-
     edges = [_sound(table) for table in edges]
     ends = [clean_ids(table, end).column for table in edges for end in ("source", "target")]
     ids = same_form(*ends)
@@ -215,8 +205,6 @@ def _sound(table: Table) -> Table:
 
 
 def _nodes(placed: pl.DataFrame, table: Table, number: int) -> Table:
-    import polars as pl
-
     here = placed.filter(pl.col("file") == number)
     lines = table.row_numbers()[here["row"].to_numpy()]
     return Table(here.select("node", "time"), table.source, numbers=lines)

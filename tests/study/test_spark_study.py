@@ -62,7 +62,7 @@ BY_GROUPS: dict[str, Any] = {
         )
     ],
 }  # fmt: skip
-COLUMNS = ReadingOptions(group=("region=County", "age=years"))
+COLUMNS = ReadingOptions(group=("region=res. county", "age=years"))
 
 
 def files_of(folder: Path, batch: Batch, number: int) -> list[str]:
@@ -76,7 +76,7 @@ def files_of(folder: Path, batch: Batch, number: int) -> list[str]:
     kind = pl.String if texts else pl.Int64
     people = {"node": [str(n) if texts else n for n, _ in nodes], "time": [t for _, t in nodes]}
     places = range(number, number + len(nodes))
-    people |= {"County": [COUNTIES[place % len(COUNTIES)] for place in places]}
+    people |= {"Res. County": [COUNTIES[place % len(COUNTIES)] for place in places]}
     people |= {"Years": [YEARS[place % len(YEARS)] for place in places]}
     ends = [[str(edge[place]) if texts else edge[place] for edge in edges] for place in (0, 1)]
     links: dict[str, Any] = {"source": ends[0], "target": ends[1]}
@@ -192,7 +192,7 @@ def test_people_have_the_same_labels_if_engines_take_turns(tmp_path: Path) -> No
     assert checks(there, SPARK)[KEPT] == "the same as from scratch"
     again = files_of(tmp_path, (FIRST[0] + SECOND[0] + [(12, 2004)] * 2, FIRST[1]), 4)
     found = [
-        add(there, again, engine=each, options=COLUMNS, how=AddOptions(dry_run=True))
+        add(there, again, engine=each, how=AddOptions(dry_run=True))  # which columns, it knows
         for each in (LOCAL, SPARK)
     ]
     ours, theirs = (each.added.findings for each in found)
@@ -205,7 +205,11 @@ def test_people_have_the_same_labels_if_engines_take_turns(tmp_path: Path) -> No
 def test_people_without_a_column_of_a_group_are_refused_in_the_same_words(tmp_path: Path) -> None:
     StoredStudy.create(tmp_path / "study", promise(**BY_GROUPS))
     files = files_of(tmp_path, FIRST, 0)
-    for group in (("region=County",), ("region=County", "age=Yeers"), ("region=County", "x=Years")):
+    for group in (
+        ("region=res. county",),
+        ("region=res. county", "age=Yeers"),
+        ("region=res. county", "x=Years"),
+    ):
         refused = []
         for choice in (LOCAL, SPARK):
             with pytest.raises(GraphveilError) as error:

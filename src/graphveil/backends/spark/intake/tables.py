@@ -156,8 +156,8 @@ def table_of(
     placed = frame.withColumns({"place": _place(files) if numbered else _anywhere()})
     labels = {column_of(group): column for group, column in (groups or {}).items()}
     chosen = placed.select(
-        *(placed[theirs].alias(ours) for ours, theirs in columns.items()),
-        *(_labels(placed, theirs).alias(ours) for ours, theirs in labels.items()),
+        *(_column(placed, theirs).alias(ours) for ours, theirs in columns.items()),
+        *(_column(placed, theirs).alias(ours) for ours, theirs in labels.items()),
         "place",
     )
     columns |= {ours: theirs or "" for ours, theirs in labels.items()}
@@ -166,10 +166,13 @@ def table_of(
     return SparkTable(chosen, kind, sources, columns, numbered)
 
 
-def _labels(rows: DataFrame, column: str | None) -> Column:
+def _column(rows: DataFrame, name: str | None) -> Column:
+    """A column by its name, which may have dots in it; empty text if it has no name."""
     from pyspark.sql import functions as F  # noqa: N812
 
-    return F.lit(None).cast("string") if column is None else rows[column]
+    if name is None:
+        return F.lit(None).cast("string")
+    return rows["`{}`".format(name.replace("`", "``"))]
 
 
 def read(session: SparkSession, where: str) -> DataFrame:

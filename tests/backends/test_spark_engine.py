@@ -23,6 +23,7 @@ from graphveil.backends.spark.intake.tables import table_at
 from graphveil.calendar.calendar import Calendar
 from graphveil.cli import program
 from graphveil.errors import EngineError, InputError
+from graphveil.graph.groups import Groups, column_of
 from graphveil.graph.intake.records import Records, Table
 from graphveil.graph.promises import DegreeBound, HubBound
 from graphveil.graph.sequence import GraphSequence
@@ -31,6 +32,8 @@ from spark_sessions import SETTINGS, local_session
 from test_spark_tasks import assert_same
 
 CALENDAR = Calendar.yearly(2000)
+GROUPS = Groups.of(["region=North|South"])
+LABELS = ["South", "north", "Mars", None]
 Rows = list[tuple[object, ...]]
 RANDOM = np.random.default_rng
 
@@ -44,7 +47,8 @@ def tables(folder: Path, name: str, nodes: pl.DataFrame, edges: pl.DataFrame) ->
 
 def taken(graph: SparkGraph, folder: Path, name: str, **rules: Any) -> tuple[SparkGraph, Any]:
     session = local_session()
-    nodes = table_at(session, str(folder / f"{name}-nodes.parquet"), "nodes")
+    labels = {"region": "County"} if "groups" in rules else None
+    nodes = table_at(session, str(folder / f"{name}-nodes.parquet"), "nodes", groups=labels)
     edges = table_at(session, str(folder / f"{name}-edges.parquet"), "edges")
     return extend(session, graph, nodes, edges, **rules)
 
@@ -106,16 +110,21 @@ def test_batches_become_the_graph_that_the_one_intake_makes(
     if many:  # parts of ids, and files of nodes, as large graphs have them
         monkeypatch.setattr(label_index, "MOST_IDS", 30)
         monkeypatch.setattr(arrivals, "IN_A_FILE", 20)
-    sequence = GraphSequence.begin(CALENDAR, directed=directed)
-    graph = begin(session, CALENDAR, directed=directed, text_ids=text)
+    sequence = GraphSequence.begin(CALENDAR, directed=directed, grouped=True)
+    graph = begin(session, CALENDAR, directed=directed, text_ids=text, grouped=True)
     graph = replace(graph, colours=2)
     people = RANDOM(3).permutation(90).tolist()
     halves = ("one", people[:50], range(2000, 2004)), ("two", people[50:], range(2003, 2007))
     for name, new, years in halves:
         known = people[: people.index(new[0])]
-        records = tables(tmp_path, name, *batch(7, new, known, years, text=text))
-        sequence, report = sequence.extend(records, late="join")
-        graph, there = taken(graph, tmp_path, name, late="join")
+        nodes, edges = batch(7, new, known, years, text=text)
+        labels = pl.Series("County", [LABELS[row % len(LABELS)] for row in range(len(nodes))])
+        records = tables(tmp_path, name, nodes.with_columns(labels), edges)
+        labelled = nodes.with_columns(labels.alias(column_of("region")))
+        records = replace(records, nodes=replace(records.nodes, frame=labelled))
+        sequence, report = sequence.extend(records, late="join", groups=GROUPS)
+        graph, there = taken(graph, tmp_path, name, late="join", groups=GROUPS)
+        assert report.two_labels
         assert there == report
         assert graph.node_offsets.tolist() == sequence.node_offsets.tolist()
         assert ids_of(graph) == sequence.ids.cast(pl.String).to_list()
@@ -125,6 +134,7 @@ def test_batches_become_the_graph_that_the_one_intake_makes(
         assert graph.extent(graph.steps) == handed.extent(handed.steps)
     assert len(sequence.late) > 10
     engine, members = SparkEngine(SparkCluster(session)), [statistic("components")]
+    members += [statistic("edges", by="region", groups=GROUPS)]
     members += [] if directed else [statistic("triangles"), statistic("degree-histogram")]
     assert_same(LocalEngine(1).count(sequence, members), engine.count(graph, members))
     if not directed:

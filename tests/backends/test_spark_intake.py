@@ -21,12 +21,24 @@ from graphveil.backends.spark.intake.resolving import Reading
 from graphveil.backends.spark.intake.tables import SparkTable
 from graphveil.backends.spark.intake.taking import TakenIn, Waiting, taken_in, with_steps
 from graphveil.backends.spark.jobs import SparkCluster
+from graphveil.graph.groups import NO_GROUPS
 from graphveil.graph.intake.records import IntakeReport
 from graphveil.graph.intake.rules import RecordRules
 from graphveil.graph.sequence import BACKWARD, BOTH, FORWARD
-from graphveil.records import from_rows
 from here import Here, HereFrame
-from test_sifting import CALENDAR, EDGES, NODES, PEOPLE, Row, World, bare, skipped, worlds
+from test_sifting import (
+    CALENDAR,
+    EDGES,
+    GROUPS,
+    NODES,
+    PEOPLE,
+    Row,
+    World,
+    bare,
+    numbered,
+    skipped,
+    worlds,
+)
 from test_spark_engine import ids_of, rows_of
 from tries import tries
 
@@ -47,9 +59,9 @@ def table(kind: str, frame: pl.DataFrame, places: list[int]) -> SparkTable:
     return SparkTable(cast("Any", HereFrame.of(placed)), kind, ("x.parquet",), names)
 
 
-def tables(nodes: list[Row], edges: list[Row]) -> tuple[SparkTable, list[SparkTable]]:
+def tables(world: World, nodes: list[Row], edges: list[Row]) -> tuple[SparkTable, list[SparkTable]]:
     """Rows (number, node, time) and (number, source, target, time)."""
-    records = from_rows([row[1:] for row in nodes], [row[1:] for row in edges])
+    records = world.labelled(numbered(nodes, edges))
     numbers = [[row[0] for row in each] for each in (nodes, edges)]
     return (
         table("nodes", records.nodes.frame, numbers[0]),
@@ -59,14 +71,13 @@ def tables(nodes: list[Row], edges: list[Row]) -> tuple[SparkTable, list[SparkTa
 
 def waiting_of(world: World) -> Waiting:
     """The records that wait, as they are stored."""
-    people = [(who, time, -1) for who, time in world.waiting_people]
-    edges = [(*link, -1) for link in world.waiting_links]
+    known, edges = world.waiting(), [(*link, -1) for link in world.waiting_links]
     kinds = {"step": pl.Int32, "place": pl.Int64}
-    ends = dict.fromkeys(("source", "target"), pl.String)
-    frames = (
-        pl.DataFrame(people, schema={"node": pl.String, **kinds}, orient="row"),
-        pl.DataFrame(edges, schema={**ends, **kinds}, orient="row"),
+    people = known.nodes.frame.with_columns(
+        pl.col("node").cast(pl.String), place=pl.lit(-1, pl.Int64)
     )
+    ends = dict.fromkeys(("source", "target"), pl.String)
+    frames = people, pl.DataFrame(edges, schema={**ends, **kinds}, orient="row")
     held = [cast("Any", HereFrame.of(each, 1)) for each in frames]
     return Waiting(held[0], held[1], len(people), len(edges))
 
@@ -74,10 +85,12 @@ def waiting_of(world: World) -> Waiting:
 def take(world: World, nodes: list[Row], edges: list[Row], workspace: Workspace) -> TakenIn:
     """What `World.take` does, on the workers."""
     graph = SparkGraph.begin(
-        workspace, CALENDAR, directed=True, oriented=world.oriented, colours=COLOURS
-    )
-    reading = Reading("nodes", CALENDAR, world.rules, text=True)
+        workspace, CALENDAR, directed=True, oriented=world.oriented, colours=COLOURS,
+        grouped=bool(world.groups),
+    )  # fmt: skip
+    reading = Reading("nodes", CALENDAR, world.rules, text=True, groups=world.groups)
     sealed = tables(
+        world,
         [(n, who, 0) for n, who in enumerate(world.sealed_people)],
         [(n, *link) for n, link in enumerate(world.sealed_links)],
     )
@@ -87,7 +100,7 @@ def take(world: World, nodes: list[Row], edges: list[Row], workspace: Workspace)
     awaited = len(edges) // 2  # as if the others had waited since an earlier batch
     reading = replace(reading, rules=rules, beyond=world.ignores_after_end, awaited=awaited)
     coming = ArrivalRules(reading, "join", world.drops_undated, world.ignores_after_end)
-    given = tables(nodes, edges)
+    given = tables(world, nodes, edges)
     return taken_in(CLUSTER, graph, given, coming, waiting_of(world), note_known=True)
 
 
@@ -102,12 +115,15 @@ def set_aside(found: TakenIn, kind: str) -> Counter[tuple[int, str]]:
 
 
 def plainly(report: IntakeReport) -> IntakeReport:
-    """Without how ids are spelled, which the driver says once it has read rows again."""
-    return replace(report, trimmed_ids=0, respelled_ids=0, folded_nodes=0)
+    """Without how ids are spelled, which the driver says once it has read rows again.
+
+    And without who has other labels than before, which a study asks for.
+    """
+    return replace(report, trimmed_ids=0, respelled_ids=0, folded_nodes=0, relabelled_nodes=0)
 
 
 @tries(40)
-@given(worlds(), NODES, EDGES, st.booleans(), st.booleans(), st.booleans())
+@given(worlds(), NODES, EDGES, st.booleans(), st.booleans(), st.booleans(), st.booleans())
 def test_every_row_is_taken_or_set_aside_by_the_same_rules(
     workspace: Workspace,
     world: World,
@@ -116,8 +132,10 @@ def test_every_row_is_taken_or_set_aside_by_the_same_rules(
     ends: bool,
     drops: bool,
     parts: bool,
+    labelled: bool,
 ) -> None:
     world = replace(world, ignores_after_end=ends, drops_undated=drops)
+    world = replace(world, groups=GROUPS if labelled else NO_GROUPS)
     here = world.take(nodes, edges)
     with pytest.MonkeyPatch.context() as patched:
         if parts:  # as large graphs have them
@@ -134,6 +152,7 @@ def test_every_row_is_taken_or_set_aside_by_the_same_rules(
     assert graph.node_offsets.tolist() == sequence.node_offsets.tolist()
     assert ids_of(graph) == sequence.ids.cast(pl.String).to_list()
     assert rows_of(graph) == rows_of(handed_over(sequence, workspace, COLOURS))
+    assert strata_in(graph) == (None if sequence.strata is None else sequence.strata.tolist())
     linked = there.linked
     assert linked is not None
     aside = {number for number, _ in set_aside(there, "edges")}
@@ -147,6 +166,14 @@ def test_every_row_is_taken_or_set_aside_by_the_same_rules(
         )
         if (str(a), str(b)) not in known
     }  # fmt: skip
+
+
+def strata_in(graph: SparkGraph) -> list[int] | None:
+    """Everybody's labels, if people have any."""
+    if not graph.grouped:
+        return None
+    tables = [graph.workspace.read(part.name) for part in graph.people]
+    return [each for table in tables for each in table["stratum"].to_pylist()]
 
 
 def places(workspace: Workspace, names: tuple[str, ...]) -> set[int]:

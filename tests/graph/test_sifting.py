@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from graphveil.calendar.calendar import Calendar
+from graphveil.graph.groups import NO_GROUPS, Groups, column_of
 from graphveil.graph.intake.appending import Filtered, Intake, append, filtered
 from graphveil.graph.intake.arrivals import Present, known_nodes, steps_of_labels
 from graphveil.graph.intake.records import Records, Table
@@ -24,6 +25,11 @@ from graphveil.records import from_rows
 from tries import tries
 
 CALENDAR = Calendar.from_dict({"every": 1, "unit": "number", "first": 0, "last": 3})
+GROUPS = Groups.of(["region=North|South", "age=0,25"])
+CELLS: dict[str, list[str | None]] = {
+    "region": ["South", "north ", None, "Mars"],
+    "age": ["7", "25.0", ""],
+}
 BAD_TIMES = ("soon", "1e3", 4, 99, 2**70, 0.5)
 Row = tuple[Any, ...]
 
@@ -32,7 +38,8 @@ Row = tuple[Any, ...]
 class World:
     """What is sealed and what waits, both of which are sound, and the rules of the study.
 
-    And whether records of after the end, or of people without a date, are left aside.
+    And whether records of after the end, or of people without a date, are left aside, and whether
+    people have labels.
     """
 
     sealed_people: tuple[str, ...]
@@ -43,6 +50,7 @@ class World:
     rules: RecordRules
     ignores_after_end: bool = False
     drops_undated: bool = False
+    groups: Groups = NO_GROUPS
 
     def without(self, gone: str) -> World:
         """The same if one person had never been there."""
@@ -57,15 +65,17 @@ class World:
     def take(self, nodes: list[Row], edges: list[Row]) -> Filtered[tuple[Resolved, Intake]]:
         """Sift a batch as a study does; the number of a row is what its place says."""
         sealed = GraphSequence.begin(CALENDAR, directed=True, oriented=self.oriented)
+        if self.groups:
+            sealed = replace(sealed, strata=np.empty(0, np.int32))
         people = from_rows([(person, 0) for person in self.sealed_people], self.sealed_links)
-        first = resolve(people, CALENDAR, self.rules)
+        first = resolve(self.labelled(people), CALENDAR, self.rules, groups=self.groups)
         sealed = append(sealed, first, late="refuse", upto=0).sequence
-        known = from_rows(self.waiting_people, self.waiting_links)
-        waiting = resolve(known, CALENDAR, self.rules)
+        waiting = self.waiting()
 
         def taken(records: Records) -> tuple[Resolved, Intake]:
             rules = RecordRules(undated="first") if self.drops_undated else self.rules
-            given_rows = resolve(records, CALENDAR, rules, beyond=self.ignores_after_end)
+            beyond, groups = self.ignores_after_end, self.groups
+            given_rows = resolve(records, CALENDAR, rules, beyond=beyond, groups=groups)
             if self.drops_undated:
                 given_rows = dated_only(given_rows, is_known)
             if self.ignores_after_end:
@@ -75,7 +85,26 @@ class World:
         def is_known(ids: pl.Series) -> NDArray[np.bool_]:
             return known_nodes(Present.of(sealed), waiting.nodes, ids).rows
 
-        return filtered(numbered(nodes, edges), taken)
+        return filtered(self.labelled(numbered(nodes, edges)), taken)
+
+    def waiting(self) -> Resolved:
+        """What waits."""
+        known = from_rows(self.waiting_people, self.waiting_links)
+        return resolve(self.labelled(known), CALENDAR, self.rules, groups=self.groups)
+
+    def labelled(self, records: Records) -> Records:
+        """The records with labels that go by the numbers of rows, if people have any."""
+        numbers = records.nodes.row_numbers().tolist()
+        labels = [
+            pl.Series(
+                column_of(each.name),
+                [CELLS[each.name][n % len(CELLS[each.name])] for n in numbers],
+                dtype=pl.String,
+            )
+            for each in self.groups.members
+        ]
+        frame = records.nodes.frame.with_columns(labels)
+        return replace(records, nodes=replace(records.nodes, frame=frame))
 
 
 def numbered(nodes: list[Row], edges: list[Row]) -> Records:

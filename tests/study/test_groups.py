@@ -414,10 +414,3 @@ def test_a_file_of_several_without_the_column_is_told(tmp_path: Path) -> None:
     (tmp_path / "b.csv").write_text("node,time\nP1,2001\n")
     done = run("add", root, tmp_path / "a.csv", tmp_path / "b.csv", "--group", "region=County")
     assert "b.csv says nothing about region" in done.err
-
-
-def test_spark_refuses_groups_before_it_starts(tmp_path: Path) -> None:
-    root = drafted(tmp_path / "study")
-    refused = graphveil("add", str(root), "people.parquet", "--engine", "spark")
-    assert refused.code
-    assert "this study has groups" in refused.err

@@ -47,13 +47,36 @@ def _session() -> None:
     local_session()
 
 
+COUNTIES = ["North", "south ", "N", "", "Mars", None, "East"]
+YEARS = [3, 24, 25, None, 77, -1]
+BY_GROUPS: dict[str, Any] = {
+    "groups": {
+        "region": {"labels": ["North", "South", "East"], "same": {"N": "North"}},
+        "age": {"cuts": [0, 25, 50]},
+    },
+    "series": [
+        {"name": name, "statistic": name, "parameters": {"by": by}, "epsilon": "1/8"}
+        for name, by in (
+            ("edges", "region"), ("degree-ccdf", "age"), ("clustered", "region,age"),
+        )
+    ],
+}  # fmt: skip
+COLUMNS = ReadingOptions(group=("region=res. county", "age=years"))
+
+
 def files_of(folder: Path, batch: Batch, number: int) -> list[str]:
-    """A batch as two Parquet files; ids are text where one is."""
+    """A batch as two Parquet files; ids are text where one is.
+
+    People have labels that go by the place of their row, so that some have two.
+    """
     folder.mkdir(exist_ok=True)
     nodes, edges = batch
     texts = any(isinstance(node, str) for node, _ in nodes)
     kind = pl.String if texts else pl.Int64
     people = {"node": [str(n) if texts else n for n, _ in nodes], "time": [t for _, t in nodes]}
+    places = range(number, number + len(nodes))
+    people |= {"Res. County": [COUNTIES[place % len(COUNTIES)] for place in places]}
+    people |= {"Years": [YEARS[place % len(YEARS)] for place in places]}
     ends = [[str(edge[place]) if texts else edge[place] for edge in edges] for place in (0, 1)]
     links: dict[str, Any] = {"source": ends[0], "target": ends[1]}
     schema = {"source": kind, "target": kind}
@@ -83,12 +106,13 @@ Course = Sequence[tuple[BackendChoice, Batch | int]]  # who adds a batch, or pub
 def lived(root: Path, course: Course, **changed: Any) -> dict[str, bytes]:
     """All public files of a study with that course."""
     with frozen("Spark"):
-        StoredStudy.create(root, promise(series=SERIES, **changed))
+        StoredStudy.create(root, promise(**{"series": SERIES, **changed}))
         for number, (choice, what) in enumerate(course):
             if isinstance(what, int):
                 publish(root, choice, what)
             else:
-                add(root, files_of(root.parent, what, number), engine=choice)
+                options = COLUMNS if changed.get("groups") else None
+                add(root, files_of(root.parent, what, number), engine=choice, options=options)
         write_report(root / "public")
     public = root / "public"
     return {
@@ -155,6 +179,42 @@ def test_first_links_of_hubs_are_the_same(tmp_path: Path) -> None:
     here = lived(tmp_path / "here" / "study", [(LOCAL, each) for each in steps], bound=hubs)
     there = lived(tmp_path / "there" / "study", [(SPARK, each) for each in steps], bound=hubs)
     assert here == there
+
+
+def test_people_have_the_same_labels_if_engines_take_turns(tmp_path: Path) -> None:
+    """Sealed by either engine and gone on with by the other; and what is said about new labels."""
+    here, there = tmp_path / "here" / "study", tmp_path / "there" / "study"
+    steps: list[Batch | int] = [FIRST, 1, SECOND, 3]
+    turns = list(zip((SPARK, SPARK, LOCAL, SPARK), steps, strict=True))
+    alone = lived(here, [(LOCAL, each) for each in steps], **BY_GROUPS)
+    assert alone == lived(there, turns, **BY_GROUPS)
+    assert checks(there, SPARK)[KEPT] == "the same as from scratch"
+    again = files_of(tmp_path, (FIRST[0] + SECOND[0] + [(12, 2004)] * 2, FIRST[1]), 4)
+    found = [
+        add(there, again, engine=each, how=AddOptions(dry_run=True))  # which columns, it knows
+        for each in (LOCAL, SPARK)
+    ]
+    ours, theirs = (each.added.findings for each in found)
+    assert ours.lines() == theirs.lines()
+    assert ours.details.equals(theirs.details)
+    assert ours.intake.relabelled_nodes > 2
+    assert ours.intake.two_labels
+
+
+def test_people_without_a_column_of_a_group_are_refused_in_the_same_words(tmp_path: Path) -> None:
+    StoredStudy.create(tmp_path / "study", promise(**BY_GROUPS))
+    files = files_of(tmp_path, FIRST, 0)
+    for group in (
+        ("region=res. county",),
+        ("region=res. county", "age=Yeers"),
+        ("region=res. county", "x=Years"),
+    ):
+        refused = []
+        for choice in (LOCAL, SPARK):
+            with pytest.raises(GraphveilError) as error:
+                add(tmp_path / "study", files, engine=choice, options=ReadingOptions(group=group))
+            refused.append(str(error.value))
+        assert refused[0] == refused[1]
 
 
 def test_the_steward_learns_the_same_about_records(tmp_path: Path) -> None:

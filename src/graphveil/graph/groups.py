@@ -284,12 +284,17 @@ class Groups:
             total += np.int32(stride) * places
         return total
 
+    def places(self, strata: Strata) -> list[Strata]:
+        """The place of each label, group by group: what `strata` made one integer of."""
+        codes = [self.axis(each.name).code for each in self.members]
+        return [strata // np.int32(stride) % np.int32(size) for stride, size in codes]
+
     def differ(self, was: Strata, now: Strata) -> NDArray[np.bool_]:
         """Whose labels have changed; `unknown` says nothing."""
         changed = np.zeros(len(was), np.bool_)
-        for each in self.members:
-            (stride, size), unknown = self.axis(each.name).code, len(each.cells) - 1
-            before, after = (strata // stride % size for strata in (was, now))
+        pairs = zip(self.members, self.places(was), self.places(now), strict=True)
+        for each, before, after in pairs:
+            unknown = len(each.cells) - 1
             changed |= (after != before) & (after != unknown)
         return changed
 

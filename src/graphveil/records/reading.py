@@ -269,17 +269,22 @@ def labelled(
     for group, column in named.items() if nodes else ():
         lacking = [each.source for each in nodes if column_of(group) not in each.frame.columns]
         if len(lacking) == len(nodes) and column != NO_LABELS:
-            raise InputError(
-                f"no list of people has the column '{column}', which was named for '{group}'",
-                place=Place(", ".join(dict.fromkeys(lacking))[:80]),
-                hint=Hint("columns"),
-            )
+            raise unlabelled(group, column, lacking)
         notes += [
             Note(f"{name} says nothing about {group}: it has no column '{column}'")
             for name in dict.fromkeys(lacking)
             if column != NO_LABELS
         ]
     return [_with_columns(each, named) for each in nodes], notes
+
+
+def unlabelled(group: str, column: str, lacking: Iterable[str]) -> InputError:
+    """The refusal of lists of people none of which has the column of a group."""
+    return InputError(
+        f"no list of people has the column '{column}', which was named for '{group}'",
+        place=Place(", ".join(dict.fromkeys(lacking))[:80]),
+        hint=Hint("columns"),
+    )
 
 
 def _with_columns(table: Table, groups: Iterable[str]) -> Table:

@@ -52,13 +52,19 @@ class Members(NamedTuple):
 def count_by_groups(tally: GroupTally, work: Work, from_step: int, state: Any) -> Answer:
     """The tally of each cell, for the steps from `from_step` on: (steps, cells, …)."""
     sequence = work.sequence
-    if sequence.strata is None:
-        raise ParameterError("by", "nobody has labels: the records were added without groups")
-    cell, kinds = _cells_of_people(sequence.strata, tally.axes)
+    require_labels(grouped=sequence.strata is not None)
+    assert sequence.strata is not None, "or they were refused"
+    cell, kinds = cells_of_people(sequence.strata, tally.axes)
     return _COUNTERS[type(tally.tally)](tally, work, cell, kinds, from_step, state)
 
 
-def _cells_of_people(strata: Int32s, axes: Sequence[tuple[int, int]]) -> tuple[Cells, int]:
+def require_labels(*, grouped: bool) -> None:
+    """Refuse to count by groups where people have no labels."""
+    if not grouped:
+        raise ParameterError("by", "nobody has labels: the records were added without groups")
+
+
+def cells_of_people(strata: Int32s, axes: Sequence[tuple[int, int]]) -> tuple[Cells, int]:
     """The place of each person in a table that crosses some groups, the last one fastest."""
     kinds, highest = prod(size for _, size in axes), int(strata.max(initial=0))
     few = highest < len(strata)  # then each stratum is divided once, and not each person's
@@ -173,19 +179,31 @@ def _degrees(
     state: Packed | None,
 ) -> Answer:
     assert isinstance(tally.tally, DegreeTally), "which is counted here"
+    lifts = lifts_of(tally.tally.direction, directed=work.sequence.directed)
+    return reached_by_cell(_columns(work.sequence), lifts, cell, kinds, from_step, state)
+
+
+def reached_by_cell(
+    edges: EdgeColumns,
+    lifts: DegreeIncrements,
+    cell: Cells,
+    kinds: int,
+    from_step: int,
+    state: Packed | None,
+) -> Answer:
+    """R[t, cell, d] for any columns of edges, and for whichever of their ends are lifted."""
     assert kinds <= 1 << CELL_BITS, "there are never more cells"
-    sequence, width = work.sequence, NARROW
-    lifts = lifts_of(tally.tally.direction, directed=sequence.directed)
+    steps, width = len(edges.node_offsets) - 1 - from_step, NARROW
     before = np.empty(0, np.int32) if state is None else state
     while True:
-        _require_room((sequence.steps - from_step) * kinds * width)
+        _require_room(steps * kinds * width)
         wide = max(width, int(before.max(initial=0)) + 1) > FITTING
         holding = np.int32 if wide else np.uint16
         packed: Packed = cell.astype(holding)
         packed[: len(before)] |= np.left_shift(before.astype(holding), CELL_BITS)
-        table = np.zeros((sequence.steps - from_step, kinds, width), dtype=np.int64)
+        table = np.zeros((steps, kinds, width), dtype=np.int64)
         most = np.iinfo(holding).max >> CELL_BITS
-        highest = _lift_steps(from_step, _columns(sequence), lifts, most, packed, table)
+        highest = _lift_steps(from_step, edges, lifts, most, packed, table)
         if highest < width:
             return Answer(table, packed >> CELL_BITS)
         # Somebody has more links than the table has room for: once more.
@@ -194,10 +212,15 @@ def _degrees(
 
 def _require_room(numbers: int) -> None:
     if numbers > LARGEST_TABLE:
-        raise CountOverflowError(
-            "a table of degrees by groups would be too large; promise a smaller degree bound, or "
-            "count fewer groups."
-        )
+        raise too_large()
+
+
+def too_large() -> CountOverflowError:
+    """The refusal of a table of degrees."""
+    return CountOverflowError(
+        "a table of degrees by groups would be too large; promise a smaller degree bound, or "
+        "count fewer groups."
+    )
 
 
 @kernel

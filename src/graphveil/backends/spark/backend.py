@@ -23,14 +23,13 @@ from graphveil.backends.spark.records import batches, checkpoint, segments
 from graphveil.backends.spark.records.candidates import SparkValidatedBatch, candidate
 from graphveil.backends.spark.records.checkpoint import KeptState, SparkCheckpoint
 from graphveil.backends.spark.session import is_local, opened
-from graphveil.errors import EngineError, InputError, ParameterError
+from graphveil.errors import EngineError, InputError
 from graphveil.graph.intake.rules import RecordRules
 from graphveil.series.counting import SeriesCounts, count_series, first_break
 from graphveil.study.backends import AddOptions, CacheCheck, Stored
 
 if TYPE_CHECKING:
     from graphveil.backends import Engine
-    from graphveil.graph.groups import Groups
     from graphveil.graph.promises import Bound
     from graphveil.graph.sequence import GraphSequence
     from graphveil.records import ReadFiles, ReadingOptions
@@ -66,8 +65,7 @@ class SparkBackend(SparkEngine):
     def require_possible(
         cls, promise: Promise, format_name: str | None, options: ReadingOptions
     ) -> None:
-        """Refuse what only readers of files can do, and groups, before a session is started."""
-        require_no_groups(promise.groups)
+        """Refuse what only readers of files can do, before a session is started."""
         reading.require_possible(format_name, options)
 
     @classmethod
@@ -126,7 +124,9 @@ class SparkBackend(SparkEngine):
         if waiting.records is not None:
             rules = RecordRules(undated="first")
             due = batches.until(waiting.records, through)
-            coming = ArrivalRules(Reading("nodes", graph.calendar, rules, text=True), "join")
+            groups = stored.promise.groups
+            reading = Reading("nodes", graph.calendar, rules, text=True, groups=groups)
+            coming = ArrivalRules(reading, "join")
             graph = taken_in(self.on_spark, graph, None, coming, due).graph
         graph = with_steps(graph, np.zeros((3, through + 1), np.int64))
         return SparkGrown(self, stored, sealed, graph, text=sealed.text or waiting.text)
@@ -177,8 +177,7 @@ class SparkBackend(SparkEngine):
         return needed > graph.colours or len(graph.parts) > MOST_FILES * graph.colours**2
 
     def _require_reached(self, stored: Stored) -> None:
-        """Refuse a cluster whose workers do not reach the folder; and groups, before anything."""
-        require_no_groups(stored.promise.groups)
+        """Refuse a cluster whose workers do not reach the folder."""
         master = str(self.on_spark.session.conf.get("spark.master"))
         place = str(stored.folder.segments)
         if not is_local(master) and not all(
@@ -188,16 +187,6 @@ class SparkBackend(SparkEngine):
                 "workers do not reach the folder of the study. Put it on storage that the driver "
                 "and all workers have under the same path, for the same user."
             )
-
-
-def require_no_groups(groups: Groups) -> None:
-    """Refuse a study with groups: labels of people are not taken in."""
-    if groups:
-        raise ParameterError(
-            "engine",
-            "Spark does not take in people's labels, and this study has groups",
-            hint="Leave the engine out: the local one counts graphs of some hundred million links.",
-        )
 
 
 def reaches(place: str) -> bool:

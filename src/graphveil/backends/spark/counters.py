@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from graphveil.backends.backend import Answer, ExactCounts
-from graphveil.backends.spark import degrees, forests, triangles
+from graphveil.backends.spark import degrees, forests, groups, triangles
 from graphveil.backends.spark.graph import SparkGraph
 from graphveil.backends.spark.jobs import Cluster
 from graphveil.errors import EngineError, ParameterError
@@ -20,9 +20,9 @@ from graphveil.statistics.tallies import (
     ClusterTally,
     ComponentTally,
     Counts,
-    DegreeReach,
     DegreeTally,
     EdgeTally,
+    GroupTally,
     NodeTally,
     Tally,
     TriangleTally,
@@ -102,6 +102,11 @@ class Work:
                 return merged[0]
             names = [each.name for each in merged]
 
+    @cached_property
+    def strata(self) -> list[str]:
+        """The file of everybody's labels in all groups, colour by colour."""
+        return self.cluster.run(groups.sort_strata, groups.sort_tasks(self.graph))
+
 
 Counter: TypeAlias = Callable[[Any, Work, Any], Answer]
 
@@ -144,6 +149,36 @@ def _clusters(tally: ClusterTally, work: Work, state: str | None) -> Answer:
     return Answer(changes[work.since :], grown.name)
 
 
+def _groups(tally: GroupTally, work: Work, state: Any) -> Answer:
+    from graphveil.backends.local.groups import require_labels
+
+    require_labels(grouped=work.graph.grouped)
+    if isinstance(tally.tally, DegreeTally):
+        return _degrees_by_groups(tally, work, state)
+    if isinstance(tally.tally, ClusterTally):
+        task = groups.ForestTask(work.graph.only(()), work.grown.name, tally, tuple(work.strata))
+        [changes] = work.cluster.run(groups.clusters, [task])
+        return Answer(changes[work.since :], work.grown.name)
+    weights, tasks = zip(*groups.tasks(work.graph, tally, work.since, work.strata), strict=True)
+    found = work.cluster.run(groups.count, tasks)
+    return Answer(triangles.summed(list(weights), found))
+
+
+def _degrees_by_groups(
+    tally: GroupTally, work: Work, state: tuple[int, list[str]] | None
+) -> Answer:
+    assert isinstance(tally.tally, DegreeTally), "which is counted here"
+    states = None if state is None else state[1]
+    plain = degrees.tasks(work.graph, tally.tally.direction, 0, work.since, states)
+    tasks = [
+        groups.DegreeTask(each, tally.axes, name)
+        for each, name in zip(plain, work.strata, strict=True)
+    ]
+    tables = work.cluster.run(groups.count_degrees, tasks)
+    reached = groups.joined_degrees(tables)
+    return Answer(reached, (reached.shape[2], [each.state for each in tables]))
+
+
 COUNTERS: dict[type, Counter] = {
     NodeTally: _nodes,
     EdgeTally: _edges,
@@ -151,6 +186,7 @@ COUNTERS: dict[type, Counter] = {
     TriangleTally: _triangles,
     ComponentTally: _components,
     ClusterTally: _clusters,
+    GroupTally: _groups,
 }
 
 
@@ -176,22 +212,24 @@ def answer_all(
 
 def _joined(after: ExactCounts) -> list[Tally]:
     """The tallies whose state is a forest."""
-    return [tally for tally in after.answers if isinstance(tally, ComponentTally | ClusterTally)]
+    return [
+        tally
+        for tally in after.answers
+        if isinstance(divided(tally), ComponentTally | ClusterTally)
+    ]
+
+
+def divided(tally: Tally) -> Tally:
+    """What a tally by groups divides; any other tally as it is."""
+    return tally.tally if isinstance(tally, GroupTally) else tally
 
 
 def _answer(tally: Tally, begun: Work, resumed: Work, after: ExactCounts | None) -> Answer:
     count = COUNTERS[type(tally)]
     if after is None or tally not in after.answers:
         return count(tally, begun, None)
+    from graphveil.backends.local.counters import joined
+
     before = after.answers[tally]
     new = count(tally, resumed, before.state)
-    return Answer(_behind(before.tallied, new.tallied), new.state)
-
-
-def _behind(before: Counts | DegreeReach, new: Counts | DegreeReach) -> Counts | DegreeReach:
-    """Rows of several steps as one table."""
-    if isinstance(before, DegreeReach) and isinstance(new, DegreeReach):
-        return DegreeReach(
-            np.concatenate([before.low, new.low]), np.concatenate([before.runs, new.runs])
-        )
-    return np.concatenate([before, new])
+    return Answer(joined((before.tallied, new.tallied)), new.state)

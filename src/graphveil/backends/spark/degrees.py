@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
 from graphveil.backends.spark.graph import SparkGraph, offsets_of
 from graphveil.graph.promises import Direction
 from graphveil.statistics.tallies import DegreeReach
+
+if TYPE_CHECKING:
+    from graphveil.backends.local.degrees import DegreeIncrements, EdgeColumns
 
 
 class Task(NamedTuple):
@@ -56,13 +59,31 @@ def count(task: Task) -> Found:
     """R of one colour from a step on; runs on a worker."""
     import pyarrow as pa
 
-    from graphveil.backends.local.degrees import (
-        DegreeIncrements,
-        Degrees,
-        EdgeColumns,
-        lifts_of,
-        reached,
-    )
+    from graphveil.backends.local.degrees import Degrees, reached
+
+    edges, lifts = half_edges(task)
+    none = np.empty(0, np.int32)
+    before = Degrees(none, none, task.width)
+    degree = degrees_before(task)
+    if degree is not None:
+        before = Degrees(degree, np.flatnonzero(degree >= task.width).astype(np.int32), task.width)
+    reach, after = reached(edges, lifts, task.since, before)
+    state = task.graph.workspace.write("degrees", pa.table({"degree": after.degree}))
+    steps, degrees = np.nonzero(reach.low)
+    return Found(steps, degrees, reach.low[steps, degrees], reach.runs, state)
+
+
+def degrees_before(task: Task) -> np.ndarray | None:
+    """The degrees of the colour's nodes before the first step that is counted."""
+    if task.state is None:
+        return None
+    degree: np.ndarray = task.graph.workspace.read(task.state)["degree"].to_numpy()
+    return degree
+
+
+def half_edges(task: Task) -> tuple[EdgeColumns, DegreeIncrements]:
+    """The links of a colour's nodes as columns of edges, and which ends of these are lifted."""
+    from graphveil.backends.local.degrees import DegreeIncrements, EdgeColumns, lifts_of
     from graphveil.backends.spark.blocks import halves, in_time_order
 
     graph = task.graph
@@ -81,15 +102,7 @@ def count(task: Task) -> Found:
         node.astype(np.int32, copy=False),
         np.ones(len(node), np.int32),
     )
-    none = np.empty(0, np.int32)
-    before = Degrees(none, none, task.width)
-    if task.state is not None:
-        degree = graph.workspace.read(task.state)["degree"].to_numpy()
-        before = Degrees(degree, np.flatnonzero(degree >= task.width).astype(np.int32), task.width)
-    reach, after = reached(edges, DegreeIncrements(older=0, newer=1), task.since, before)
-    state = graph.workspace.write("degrees", pa.table({"degree": after.degree}))
-    steps, degrees = np.nonzero(reach.low)
-    return Found(steps, degrees, reach.low[steps, degrees], reach.runs, state)
+    return edges, DegreeIncrements(older=0, newer=1)
 
 
 def summed(found: Sequence[Found], steps: int, width: int) -> DegreeReach:

@@ -108,6 +108,13 @@ def _forest(task: Task, name: str) -> Columns:
     return (table["newer"].to_numpy(), table["older"].to_numpy()), cuts.astype(np.int64)
 
 
+def as_late_edges(graph: SparkGraph, forest: str) -> tuple[Int32s, Int32s, Int64s]:
+    """A forest as a sequence has late edges: newer ends, entries, and where steps begin."""
+    columns, cuts = _forest(Task(graph, (), (), 0), forest)
+    newer, older = (column.astype(np.int32, copy=False) for column in columns)
+    return newer, older << np.int32(2), cuts
+
+
 class Sizes(NamedTuple):
     """The forest of a whole graph, whose components of at least so many nodes are counted."""
 
@@ -121,9 +128,7 @@ def clusters(task: Sizes) -> list[Counts]:
     from graphveil.backends.local.components import Forest, join_late
 
     graph = task.graph
-    columns, cuts = _forest(Task(graph, (), (), 0), task.forest)
-    newer, older = (column.astype(np.int32, copy=False) for column in columns)
-    entries = older << np.int32(2)
+    newer, entries, cuts = as_late_edges(graph, task.forest)
     by_size = []
     for least in task.least:
         nodes = np.arange(graph.nodes, dtype=np.int32)

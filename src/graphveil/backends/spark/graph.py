@@ -172,6 +172,8 @@ class Part:
 class NodePart:
     """One file of nodes, whose labels follow each other; columns `node` and `stated`.
 
+    Where a study has groups, there is also `stratum`: the labels of the person in all of them.
+
     Attributes:
         name: of the file, in the workspace or with its whole path.
         first: the label of its first node; private.
@@ -207,6 +209,7 @@ class SparkGraph:
         edges: (steps,) all edges; a pair linked both ways is two.
         parts: the files of edges.
         people: the files of nodes, in order of labels.
+        grouped: whether people have labels of groups.
     """
 
     workspace: Workspace
@@ -221,6 +224,7 @@ class SparkGraph:
     edges: Int64s = field(repr=False)
     parts: tuple[Part, ...] = field(repr=False)
     people: tuple[NodePart, ...] = field(repr=False)
+    grouped: bool = False
 
     @classmethod
     def begin(
@@ -232,11 +236,12 @@ class SparkGraph:
         oriented: bool,
         colours: int,
         text_ids: bool = True,
+        grouped: bool = False,
     ) -> SparkGraph:
         """A graph without steps."""
         offsets, never = np.zeros(1, np.int64), np.zeros(0, np.int64)
         kind = workspace, calendar, directed, oriented, colours, text_ids
-        return cls(*kind, offsets, never, never, never, (), ())
+        return cls(*kind, offsets, never, never, never, (), (), grouped)
 
     @property
     def steps(self) -> int:
@@ -304,7 +309,7 @@ Int32s = NDArray[np.int32]
 
 
 def handed_over(sequence: GraphSequence, workspace: Workspace, colours: int) -> SparkGraph:
-    """The graph of a sequence, whose files are written here; it keeps nobody's id."""
+    """The graph of a sequence, whose files are written here; it keeps labels, and nobody's id."""
     late, steps = sequence.late, np.arange(sequence.steps, dtype=np.int32)
     newer = np.repeat(np.arange(sequence.nodes, dtype=np.int32), np.diff(sequence.offsets))
     own = np.repeat(steps, np.diff(sequence.offsets[sequence.node_offsets]))
@@ -323,8 +328,19 @@ def handed_over(sequence: GraphSequence, workspace: Workspace, colours: int) -> 
         late=late_counts,
         edges=sum(_edges(kind, sequence) for kind in kinds),  # type: ignore[arg-type]
         parts=tuple(part for kind in kinds for part in class_files(workspace, colours, *kind)),
-        people=(),
+        people=_labelled(sequence, workspace),
+        grouped=sequence.strata is not None,
     )
+
+
+def _labelled(sequence: GraphSequence, workspace: Workspace) -> tuple[NodePart, ...]:
+    """A file with everybody's labels in all groups, if there are groups."""
+    import pyarrow as pa
+
+    if sequence.strata is None:
+        return ()
+    name = workspace.write("nodes", pa.table({"stratum": sequence.strata}))
+    return (NodePart(name, 0, sequence.nodes, text=False),)
 
 
 def _edges(kind: tuple[Int32s, Int32s, Int32s, bool], sequence: GraphSequence) -> NDArray[np.int64]:

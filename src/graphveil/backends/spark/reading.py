@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import fields
 from typing import TYPE_CHECKING, cast
 
-from graphveil.backends.spark.intake.tables import TableRecords, holds, read, table_of
+from graphveil.backends.spark.intake.tables import TableRecords, holds, named, read, table_of
 from graphveil.errors import ParameterError
 from graphveil.records import ReadFiles, ReadingOptions
 from graphveil.records.format import ParseReport
 from graphveil.records.options import DEFAULTS
+from graphveil.records.reading import unlabelled
+from graphveil.records.selection import labels_in
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
+    from pyspark.sql import DataFrame, SparkSession
 
     from graphveil.backends.spark.intake.tables import SparkTable
     from graphveil.graph.intake.records import Records
@@ -20,13 +23,14 @@ if TYPE_CHECKING:
 PAIR = "pair"  # what tables of people and links are called, whichever reader reads them
 _UNDERSTOOD = (
     "time", "edge_time", "id", "source", "target", "day_first", "undated", "most_bytes", "mark_bad",
+    "group",
 )  # fmt: skip
 
 
 def require_understood(options: ReadingOptions) -> None:
     """Refuse options that readers of files understand, and Spark's tables do not."""
-    for name, default in vars(DEFAULTS).items():
-        if name not in _UNDERSTOOD and getattr(options, name) != default:
+    for name in (each.name for each in fields(DEFAULTS)):
+        if name not in _UNDERSTOOD and getattr(options, name) != getattr(DEFAULTS, name):
             raise _for_files(name.replace("_", "-"))
 
 
@@ -53,12 +57,25 @@ def told_apart(
             raise ParameterError(
                 "files", f"two of them hold {kind}", hint="Put the files into one folder."
             )
-        named = times[kind]
-        time = {} if named is None else {"time": named}
-        found[kind] = table_of(frame, where, kind, {**called, **time})
+        dated = times[kind]
+        time = {} if dated is None else {"time": dated}
+        groups = _labels_in(frame, where, options) if kind == "nodes" else {}
+        found[kind] = table_of(frame, where, kind, {**called, **time}, groups)
     if "nodes" not in found:
         raise ParameterError("files", "none of them lists nodes", hint="Name a table of nodes.")
     return found["nodes"], found.get("edges")
+
+
+def _labels_in(frame: DataFrame, where: str, options: ReadingOptions) -> dict[str, str | None]:
+    """The column of each group, None of one that the table is said not to have.
+
+    Refuses a column that was named and is not there.
+    """
+    groups = dict(labels_in(frame.columns, options))
+    for group, column in options.named_groups:
+        if group not in groups:
+            raise unlabelled(group, column, [named(where)])
+    return {group: groups.get(group) for group in options.group_columns}
 
 
 def require_possible(

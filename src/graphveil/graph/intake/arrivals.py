@@ -18,6 +18,7 @@ from graphveil.graph.sequence import UNSTATED
 
 if TYPE_CHECKING:
     from graphveil.calendar.calendar import Calendar
+    from graphveil.graph.groups import Groups
     from graphveil.graph.intake.id_table import Index
     from graphveil.graph.sequence import GraphSequence
 
@@ -210,6 +211,26 @@ def redated_nodes(
     return earliest.with_columns(
         pl.Series(name, list(each), dtype=pl.String) for name, each in steps.items()
     )
+
+
+def relabelled_nodes(known: Known, ids: pl.Series, now: Steps, groups: Groups) -> pl.DataFrame:
+    """Known nodes that come with other labels: `node`, and what it `was` and is `now`.
+
+    The new ones are ignored; `unknown` says nothing.
+    """
+    import polars as pl
+
+    kinds = dict.fromkeys(("node", "was", "now"), pl.String)
+    if known.strata is None:
+        return pl.DataFrame(schema=kinds)
+    rows = np.flatnonzero(known.rows & groups.differ(known.strata, now))
+    was, is_now = (
+        [", ".join(groups.labels_of(int(each))) for each in strata[rows]]
+        for strata in (known.strata, now)
+    )
+    nodes = ids.cast(pl.String).gather(rows)
+    found = pl.DataFrame({"node": nodes, "was": was, "now": is_now}, schema=kinds)
+    return found.unique(maintain_order=True)
 
 
 def steps_of_labels(node_offsets: NDArray[np.int64], labels: NDArray[np.int32]) -> Steps:

@@ -7,7 +7,7 @@ a refusal later on can still name the row. The rules are described in
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 Rows = NDArray[np.int64]
 Mask = NDArray[np.bool_]
+Strata = NDArray[np.int32]
 NO_TIME = "the time is missing"  # the rule that refuses nodes without a time
 NO_TIME_HINT = "Fill it in, or choose the rule that undated nodes join the first open step."
 
@@ -155,50 +156,79 @@ class Labels(NamedTuple):
 
 
 def labels_of(nodes: Table, people: pl.Series, groups: Groups) -> Labels:
-    """The labels that rows state.
+    """The labels that rows state."""
+    require_labels(nodes.frame.columns, groups, nodes.source, rows=len(nodes.frame))
+    if not groups:
+        return Labels([], 0, ())
+    said = strata_said(nodes.frame, groups)
+    strata, relabelled = first_strata(people, said, groups)
+    return Labels(
+        [pl.Series("stratum", strata)], relabelled, unlisted_in(nodes.frame, said, groups)
+    )
+
+
+def strata_said(rows: pl.DataFrame, groups: Groups) -> Strata:
+    """The labels that each row says as one number, by that row alone."""
+    none = pl.repeat(None, len(rows), dtype=pl.String, eager=True)  # where there are no rows
+    columns = [(group, column_of(group.name)) for group in groups.members]
+    return groups.strata(
+        [group.cells_of(rows[name] if name in rows.columns else none) for group, name in columns]
+    )
+
+
+def unlisted_in(rows: pl.DataFrame, said: Strata, groups: Groups) -> tuple[Unlisted, ...]:
+    """What rows say that is on no list, group by group."""
+    columns = [
+        (group, column_of(group.name), cells)
+        for group, cells in zip(groups.members, groups.places(said), strict=True)
+    ]
+    found = (group.unlisted(rows[name], cells) for group, name, cells in columns if name in rows)
+    return tuple(each for each in found if each.rows)
+
+
+def first_strata(people: pl.Series, said: Strata, groups: Groups) -> tuple[Strata, int]:
+    """The labels of each row's person as one number, and how many people state two labels.
 
     Of several labels that rows of one person state, the one that comes first in the public list
     counts, so that neither the order of rows nor anybody else decides; `unknown` comes last.
     """
-    require_labels(nodes, groups)
-    if not groups:
-        return Labels([], 0, ())
-    frame, unlisted = pl.DataFrame({"node": people}), []
-    for group in groups.members:
-        column = column_of(group.name)
-        none = pl.repeat(None, len(frame), dtype=pl.String, eager=True)  # where there are no rows
-        said = nodes.frame[column] if column in nodes.frame.columns else none
-        cells = group.cells_of(said)
-        unlisted.append(group.unlisted(said, cells))
-        frame = frame.with_columns(pl.Series(group.name, cells))
-    first = frame.select(pl.col(each.name).min().over("node") for each in groups.members)
+    names = [each.name for each in groups.members]
+    frame = pl.DataFrame({"node": people}).with_columns(
+        pl.Series(name, places) for name, places in zip(names, groups.places(said), strict=True)
+    )
+    first = frame.select(pl.col(name).min().over("node") for name in names)
     known = [len(each.cells) - 1 for each in groups.members]
     differs = pl.any_horizontal(
-        (pl.col(each.name) < unknown) & (pl.col(each.name) != first[each.name])
-        for each, unknown in zip(groups.members, known, strict=True)
+        (pl.col(name) < unknown) & (pl.col(name) != first[name])
+        for name, unknown in zip(names, known, strict=True)
     )
     relabelled = frame.filter(differs)["node"].n_unique()
-    strata = groups.strata([first[each.name].to_numpy() for each in groups.members])
-    found = tuple(each for each in unlisted if each.rows)
-    return Labels([pl.Series("stratum", strata)], relabelled, found)
+    return groups.strata([first[name].to_numpy() for name in names]), relabelled
 
 
-def require_labels(nodes: Table, groups: Groups) -> None:
-    """Refuse labels of a group that the study has not, and people without a column of one."""
-    columns = [name for name in nodes.frame.columns if name.startswith(GROUP)]
-    for name in columns:
+def require_labels(columns: Iterable[str], groups: Groups, source: str, *, rows: int) -> None:
+    """Refuse labels of a group that the study has not, and people without a column of one.
+
+    Args:
+        columns: of a table of people.
+        groups: of the study.
+        source: what messages call the table.
+        rows: how many it has.
+    """
+    labelled = [name for name in columns if name.startswith(GROUP)]
+    for name in labelled:
         groups.axis(name.removeprefix(GROUP), "group")
-    for each in groups.members if len(nodes.frame) else ():
-        if column_of(each.name) not in columns:
+    for each in groups.members if rows else ():
+        if column_of(each.name) not in labelled:
             raise InputError(
                 f"no column was named for the group '{each.name}', so that everybody would be "
                 "unknown in it",
-                place=Place(nodes.source),
+                place=Place(source),
                 hint=Hint("name-group", group=each.name),
             )
 
 
-def strata_of(table: Table) -> NDArray[np.int32] | None:
+def strata_of(table: Table) -> Strata | None:
     """The labels of each row's person, if there are groups."""
     return table.frame["stratum"].to_numpy() if "stratum" in table.frame.columns else None
 

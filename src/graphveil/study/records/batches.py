@@ -17,6 +17,7 @@ from graphveil.graph.intake.arrivals import (
     Present,
     known_nodes,
     redated_nodes,
+    relabelled_nodes,
     steps_of_labels,
 )
 from graphveil.graph.intake.identity import IdIndex, look_alikes, shortest_form
@@ -305,20 +306,11 @@ def _redated(
 def _relabelled(
     sealed: GraphSequence, waiting: Resolved, given: Resolved, groups: Groups
 ) -> pl.DataFrame:
-    """Known nodes that come with other labels, which are ignored; `unknown` says nothing."""
+    """Known nodes that come with other labels."""
     ids, now = given.nodes.frame["node"], strata_of(given.nodes)
+    assert now is not None, "records of a study with groups have labels"
     known = known_nodes(Present.of(sealed), waiting.nodes, ids)
-    if known.strata is None or now is None:
-        return no_details()
-    rows = np.flatnonzero(known.rows & groups.differ(known.strata, now))
-    was, is_now = (
-        [", ".join(groups.labels_of(int(each))) for each in strata[rows]]
-        for strata in (known.strata, now)
-    )
-    nodes = ids.cast(pl.String).gather(rows)
-    kinds = dict.fromkeys(("node", "was", "now"), pl.String)
-    found = pl.DataFrame({"node": nodes, "was": was, "now": is_now}, schema=kinds)
-    return found_out("other labels", found.unique(maintain_order=True))
+    return found_out("other labels", relabelled_nodes(known, ids, now, groups))
 
 
 def _vanished(grown: GraphSequence, mentioned: NDArray[np.int32]) -> pl.DataFrame:

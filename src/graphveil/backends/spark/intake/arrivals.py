@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.backends.spark.graph import NodePart, SparkGraph, Workspace
+from graphveil.backends.spark.graph import NodePart, SparkGraph
 from graphveil.backends.spark.intake.aside import Broken
 from graphveil.backends.spark.intake.aside import together as all_broken
 from graphveil.backends.spark.intake.label_index import LabelIndex
@@ -91,14 +91,14 @@ def ranked(
     cluster: SparkCluster, graph: SparkGraph, parts: Sequence[PartFound]
 ) -> tuple[tuple[NodePart, ...], Int64s]:
     """Files of the new nodes in order of labels, and how many arrive at each step."""
-    count, text = sum(each.new for each in parts), graph.text_ids
+    count, text, light = sum(each.new for each in parts), graph.text_ids, _light(graph)
     if not count:
         return (), np.zeros(graph.steps, np.int64)
     cuts = _cuts(parts, max(1, count // IN_A_FILE), text=text)
     came = cluster.exchange(
-        partial(_send, graph.workspace, cuts),
+        partial(_send, light, cuts),
         [each.people for each in parts if each.people],
-        partial(_write, graph.workspace, text),
+        partial(_write, light),
         len(cuts.ids) + 1,
     )
     people, first, total = [], graph.nodes, np.zeros(graph.steps, np.int64)
@@ -108,6 +108,11 @@ def ranked(
         total = np.pad(total, (0, max(0, int(file.steps.max()) + 1 - len(total))))
         total[file.steps] += file.counts
     return tuple(people), total
+
+
+def _light(graph: SparkGraph) -> SparkGraph:
+    """The graph without the names of its files."""
+    return replace(graph, parts=(), people=())
 
 
 def _cuts(parts: Sequence[PartFound], files: int, *, text: bool) -> Cuts:
@@ -131,34 +136,37 @@ def _cuts(parts: Sequence[PartFound], files: int, *, text: bool) -> Cuts:
     return Cuts(cuts.steps[chosen], [cuts.ids[place] for place in chosen], text)
 
 
-def _schema(*, text: bool) -> pa.Schema:
+def _schema(graph: SparkGraph) -> pa.Schema:
+    """The columns of a file of new nodes, the step last."""
     import pyarrow as pa
 
-    kind = pa.string() if text else pa.int64()
-    return pa.schema([("node", kind), ("stated", pa.int32()), ("step", pa.int32())])
+    kind = pa.string() if graph.text_ids else pa.int64()
+    names = ["stated", "stratum", "step"] if graph.grouped else ["stated", "step"]
+    return pa.schema([("node", kind), *((name, pa.int32()) for name in names)])
 
 
-def _send(workspace: Workspace, cuts: Cuts, name: str) -> Iterator[Packet]:
+def _send(graph: SparkGraph, cuts: Cuts, name: str) -> Iterator[Packet]:
     """The new nodes of a part in packets; runs on a worker."""
     import polars as pl
 
-    new = pl.DataFrame(workspace.read(name))
-    rows = as_arrow(new, _schema(text=cuts.text))
+    new = pl.DataFrame(graph.workspace.read(name))
+    rows = as_arrow(new, _schema(graph))
     yield from packets(rows, cuts.ranks(new["node"], new["step"].to_numpy()))
 
 
-def _write(workspace: Workspace, text: bool, part: int, came: Iterator[Packet]) -> _Ranked | None:
+def _write(graph: SparkGraph, part: int, came: Iterator[Packet]) -> _Ranked | None:
     """Write a file in its order; runs on a worker."""
     import polars as pl
     import pyarrow as pa
 
-    rows = [opened_rows(packet.content, _schema(text=text)) for packet in came]
+    schema = _schema(graph)
+    rows = [opened_rows(packet.content, schema) for packet in came]
     if not rows:
         return None
     table = pa.Table.from_batches(rows).combine_chunks()
     steps = table["step"].to_numpy()
     order = identity_order(pl.Series(table["node"]), steps)
-    name = workspace.write("nodes", table.select(["node", "stated"]).take(order))
+    name = graph.workspace.write("nodes", table.select(schema.names[:-1]).take(order))
     return _Ranked(name, len(table), *np.unique(steps, return_counts=True))
 
 
@@ -237,8 +245,7 @@ def arrive(
             number below zero, which is the lower the later the batch.
         note_rows: whether to write which rows of the batch are not sealed.
     """
-    light = replace(graph, parts=(), people=())
-    arriving = Arriving(light, index, coming, note_rows)
+    arriving = Arriving(_light(graph), index, coming, note_rows)
     address = partial(part_of_rows, "node", index.parts)
     tables = [] if table is None else [table]
     rows = asked(cluster.session, tables, coming.reading, address, waiting)

@@ -49,11 +49,13 @@ class Finder:
         table: in which ids are looked up.
         known: the label of each of its ids.
         stated: the step that each one's record stated.
+        strata: the labels of each one in all groups, if there are groups.
     """
 
     table: IdTable = field(repr=False)
     known: Int32s = field(repr=False)
     stated: Int32s = field(repr=False)
+    strata: Int32s | None = field(default=None, repr=False)
 
     def labels(self, ids: pl.Series) -> Int32s:
         """The label of each id, or UNKNOWN."""
@@ -65,22 +67,26 @@ class Finder:
 
 @dataclass(frozen=True)
 class LabelIndex:
-    """Files with the columns `node`, `label` and `stated`.
+    """Files with the columns `node`, `label` and `stated`, and `stratum` if there are groups.
 
     Attributes:
         workspace: where they are.
         text: whether ids are text; else whole numbers.
         files: of each part.
+        grouped: whether people have labels of groups.
     """
 
     workspace: Workspace
     text: bool
     files: tuple[tuple[str, ...], ...] = field(repr=False)
+    grouped: bool = False
 
     @classmethod
-    def of_nobody(cls, workspace: Workspace, parts: int, *, text: bool) -> LabelIndex:
+    def of_nobody(
+        cls, workspace: Workspace, parts: int, *, text: bool, grouped: bool = False
+    ) -> LabelIndex:
         """An index without ids."""
-        return cls(workspace, text, ((),) * parts)
+        return cls(workspace, text, ((),) * parts, grouped)
 
     @property
     def parts(self) -> int:
@@ -93,13 +99,14 @@ class LabelIndex:
         import pyarrow as pa
 
         kind = pa.string() if self.text else pa.int64()
-        return pa.schema([("node", kind), ("label", pa.int32()), ("stated", pa.int32())])
+        strata = [("stratum", pa.int32())] if self.grouped else []
+        return pa.schema([("node", kind), ("label", pa.int32()), ("stated", pa.int32()), *strata])
 
     def extended(self, cluster: SparkCluster, people: Sequence[NodePart]) -> LabelIndex:
         """The index with more nodes."""
         if not people:
             return self
-        empty = LabelIndex.of_nobody(self.workspace, self.parts, text=self.text)
+        empty = replace(self, files=((),) * self.parts)
         send, receive = partial(_labelled, empty), partial(_write, empty)
         written = cluster.exchange(send, people, receive, self.parts)
         return self.joined(enumerate(written))
@@ -123,8 +130,8 @@ class LabelIndex:
             [self.schema.empty_table(), *(t.cast(self.schema) for t in tables)]
         )
         ids = pl.Series(table["node"])
-        known, stated = (table[name].to_numpy() for name in ("label", "stated"))
-        return Finder(IdTable.for_now(ids), known, stated)
+        held = (table[name].to_numpy() for name in self.schema.names[1:])
+        return Finder(IdTable.for_now(ids), *held)
 
 
 def _labelled(index: LabelIndex, people: NodePart) -> Iterator[Packet]:
@@ -132,10 +139,11 @@ def _labelled(index: LabelIndex, people: NodePart) -> Iterator[Packet]:
     import pyarrow as pa
 
     first = people.first
-    for batch in index.workspace.batches(people.name, ["node", "stated"], AT_ONCE):
+    told = ["stated", "stratum"] if index.grouped else ["stated"]
+    for batch in index.workspace.batches(people.name, ["node", *told], AT_ONCE):
         labels = np.arange(first, first + batch.num_rows, dtype=np.int32)
         first += batch.num_rows
-        columns = [batch["node"], pa.array(labels), batch["stated"]]
+        columns = [batch["node"], pa.array(labels), *(batch[name] for name in told)]
         rows = pa.table(columns, names=index.schema.names).cast(index.schema)
         yield from packets(rows, part_of_rows("node", index.parts, rows))
 

@@ -20,16 +20,27 @@ from graphveil.backends.spark.intake.label_index import LabelIndex
 from graphveil.backends.spark.intake.resolving import Reading
 from graphveil.backends.spark.jobs import as_arrow
 from graphveil.errors import PastStepError
+from graphveil.graph.groups import Groups
 from graphveil.graph.intake.appending import Filtered, filtered
-from graphveil.graph.intake.arrivals import Arrivals, Present, arrivals, known_nodes, redated_nodes
+from graphveil.graph.intake.arrivals import (
+    Arrivals,
+    Known,
+    Present,
+    arrivals,
+    known_nodes,
+    redated_nodes,
+    relabelled_nodes,
+)
 from graphveil.graph.intake.records import IntakeReport, Records, Table
 from graphveil.graph.intake.resolving import (
     NO_TIME,
     Resolved,
     dated_only,
+    first_strata,
     nothing,
     of_one_time_each,
     stated_steps,
+    strata_of,
     until_end,
 )
 from graphveil.graph.intake.rules import Late
@@ -95,6 +106,7 @@ class PartFound(NamedTuple):
         given: the file of the nodes of the batch, once each.
         sample: some of the new nodes: their steps, and their ids.
         redated: who was known, and came with another step.
+        relabelled: who was known, and came with other labels.
     """
 
     part: int
@@ -109,6 +121,7 @@ class PartFound(NamedTuple):
     given: str | None = None
     sample: tuple[Int32s, list[object]] = (np.empty(0, np.int32), [])
     redated: pl.DataFrame | None = None
+    relabelled: pl.DataFrame | None = None
 
 
 class _Settled(NamedTuple):
@@ -127,7 +140,7 @@ def found_in(arriving: Arriving, part: int, rows: pa.Table) -> PartFound:
     frame, coming = pl.DataFrame(rows), arriving.coming
     present = _present(arriving, part)
     own = frame.filter(pl.col("place") >= 0).sort("place")
-    given = Table(own.select("node", "step"), "", numbers=own["place"].to_numpy())
+    given = Table(own.drop("place"), "", numbers=own["place"].to_numpy())
     waiting = _waiting(frame, present)
     try:
         found = _settled(coming, present, given, waiting)
@@ -138,6 +151,7 @@ def found_in(arriving: Arriving, part: int, rows: pa.Table) -> PartFound:
     ids, now = counted.nodes.frame["node"], stated_steps(counted.nodes)
     known, only_earlier = known_nodes(present, waiting, ids), coming.only_earlier
     redated = redated_nodes(known, ids, now, present.calendar, only_earlier=only_earlier)
+    relabelled = _relabelled(coming.reading, known, counted)
     named = came.index.labels(ids)
     dropped = _dropped(settled, arriving.labels.schema)
     return PartFound(
@@ -146,6 +160,8 @@ def found_in(arriving: Arriving, part: int, rows: pa.Table) -> PartFound:
             came.report,
             nodes_undated=settled.dated.nodes_undated,
             nodes_after_end=counted.nodes_after_end,
+            two_labels=settled.all.relabelled,
+            relabelled_nodes=0 if relabelled is None else len(relabelled),
         ),
         broken=tuple(_broken(found)),
         last_step=int(came.steps[named[named >= 0]].max(initial=-1)),
@@ -156,14 +172,23 @@ def found_in(arriving: Arriving, part: int, rows: pa.Table) -> PartFound:
         given=_given(arriving, ids) if arriving.note_rows and len(ids) else None,
         sample=_sample(came),
         redated=redated.head(MOST_LISTED),
+        relabelled=None if relabelled is None else relabelled.head(MOST_LISTED),
     )
+
+
+def _relabelled(reading: Reading, known: Known, given: Resolved) -> pl.DataFrame | None:
+    """Who was known, and came with other labels; one row each, as all of a person's rows agree."""
+    now = strata_of(given.nodes)
+    if now is None:
+        return None
+    return relabelled_nodes(known, given.nodes.frame["node"], now, reading.groups)
 
 
 def _present(arriving: Arriving, part: int) -> Present:
     """Who of the part is in the graph already."""
     graph, finder = arriving.graph, arriving.labels.finder(part)
     held = finder.table, finder.stated, graph.node_offsets, finder.known
-    return Present(graph.calendar, *held)
+    return Present(graph.calendar, *held, strata=finder.strata)
 
 
 def _waiting(rows: pl.DataFrame, present: Present) -> Table:
@@ -173,7 +198,7 @@ def _waiting(rows: pl.DataFrame, present: Present) -> Table:
     before = rows.filter(pl.col("place") < 0).sort(["place", "step"], descending=[True, False])
     first = before.unique("node", keep="first", maintain_order=True)
     unknown = pl.Series(present.index.labels(first["node"]) < 0)
-    return Table(first.select("node", "step").filter(unknown), "")
+    return Table(first.drop("place").filter(unknown), "")
 
 
 def _settled(
@@ -186,8 +211,9 @@ def _settled(
         return known_nodes(present, waiting, ids).rows
 
     def taken(records: Records) -> _Settled:
-        nodes = of_one_time_each(records.nodes, coming.reading.rules)
-        everyone = replace(nothing(), nodes=nodes)
+        labelled, relabelled = _of_one_label_each(records.nodes, coming.reading.groups)
+        nodes = of_one_time_each(labelled, coming.reading.rules)
+        everyone = replace(nothing(), nodes=nodes, relabelled=relabelled)
         dated = dated_only(everyone, is_known) if coming.drops_undated else everyone
         counted = until_end(dated, last, is_known) if coming.ignores_end else dated
         with counted.as_read():
@@ -197,6 +223,18 @@ def _settled(
         return _Settled(everyone, dated, counted, found)
 
     return filtered(Records(given, nothing().edges), taken)
+
+
+def _of_one_label_each(nodes: Table, groups: Groups) -> tuple[Table, int]:
+    """What the rows of one person say together about labels, and how many people state two."""
+    import polars as pl
+
+    said = strata_of(nodes)
+    if said is None:
+        return nodes, 0
+    strata, relabelled = first_strata(nodes.frame["node"], said, groups)
+    frame = nodes.frame.with_columns(stratum=pl.Series(strata))
+    return replace(nodes, frame=frame), relabelled
 
 
 def _broken(found: Filtered[_Settled]) -> list[Broken]:
@@ -218,7 +256,8 @@ def _people(came: Arrivals, text: bool) -> pa.Table:
     import polars as pl
 
     kind = pl.String if text else pl.Int64
-    columns = {"node": came.ids.cast(kind), "stated": came.stated, "step": came.steps}
+    strata = {} if came.strata is None else {"stratum": came.strata}
+    columns = {"node": came.ids.cast(kind), "stated": came.stated, **strata, "step": came.steps}
     return as_arrow(pl.DataFrame(columns))
 
 
@@ -231,6 +270,7 @@ def _dropped(settled: _Settled, schema: pa.Schema) -> pa.Table:
         before.nodes.frame.join(after.nodes.frame, on="node", how="anti")
         .select(pl.col("node").unique())
         .with_columns(label=pl.lit(why, pl.Int32), stated=pl.lit(UNSTATED, pl.Int32))
+        .with_columns(pl.lit(0, pl.Int32).alias(name) for name in schema.names[3:])  # nobody asks
         for before, after, why in stages_of
         if before is not after
     ]
@@ -245,7 +285,8 @@ def _unsealed(arriving: Arriving, present: Present, counted: Resolved) -> str | 
     own = frame.filter(pl.Series(present.index.labels(frame["node"]) < 0))
     if not len(own):
         return None
-    return arriving.graph.workspace.write("rows", as_arrow(own, arriving.coming.reading.schema))
+    schema = arriving.coming.reading.schema
+    return arriving.graph.workspace.write("rows", as_arrow(own.select(schema.names), schema))
 
 
 def _given(arriving: Arriving, ids: pl.Series) -> str:

@@ -30,6 +30,7 @@ from graphveil.backends.spark.jobs import (
 from graphveil.calendar.calendar import Calendar
 from graphveil.calendar.times import Unit
 from graphveil.errors import RecordError
+from graphveil.graph.groups import NO_GROUPS, Groups
 from graphveil.graph.intake.rules import RecordRules
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ class Reading:
         beyond: whether a time after the end has the step after the last; else it is refused.
         day_first: whether 7/8/2021 is the 7th of August; None if nobody stated it.
         awaited: the place from which on edges waited since an earlier batch.
+        groups: the public lists of labels that people have.
     """
 
     kind: str
@@ -72,15 +74,28 @@ class Reading:
     beyond: bool = False
     day_first: bool | None = None
     awaited: int = NOBODY
+    groups: Groups = NO_GROUPS
+
+    @property
+    def grouped(self) -> bool:
+        """Whether rows say labels of people."""
+        return self.kind == "nodes" and bool(self.groups)
 
     @property
     def schema(self) -> pa.Schema:
-        """The schema of the result: ids, the step or null, and the place of the row."""
+        """The schema of the result: ids, the step or null, the place of the row, and labels."""
         import pyarrow as pa
 
         kind = pa.string() if self.text else pa.int64()
         ids = [(name, kind) for name in IDS[self.kind]]
-        return pa.schema([*ids, ("step", pa.int32()), ("place", pa.int64())])
+        strata = [("stratum", pa.int32())] if self.grouped else []
+        return pa.schema([*ids, ("step", pa.int32()), ("place", pa.int64()), *strata])
+
+    def require_labels(self, nodes: SparkTable) -> None:
+        """Refuse people without a column of a group; see `graph.intake.resolving`."""
+        from graphveil.graph.intake.resolving import require_labels
+
+        require_labels(nodes.names, self.groups, nodes.sources[0], rows=nodes.rows)
 
 
 class Note(NamedTuple):
@@ -183,7 +198,7 @@ def read_rows(frame: pl.DataFrame, reading: Reading) -> tuple[pa.Table, Note]:
     """The rows of one batch that break no rule, and a note about the batch."""
     import polars as pl
 
-    from graphveil.graph.intake.resolving import dated, persons
+    from graphveil.graph.intake.resolving import dated, persons, strata_said
 
     spans = ((int(frame["place"][0]), len(frame)),)
     ids, kind = IDS[reading.kind], reading.kind
@@ -209,6 +224,8 @@ def read_rows(frame: pl.DataFrame, reading: Reading) -> tuple[pa.Table, Note]:
     rows = pl.DataFrame(
         [each.cast(form).alias(name) for each, name in zip(found.columns, ids, strict=True)]
     ).with_columns(steps.cast(pl.Int32).alias("step"), frame["place"].cast(pl.Int64))
+    if reading.grouped:
+        rows = rows.with_columns(stratum=pl.Series(strata_said(frame, reading.groups)))
     texts = _texts(found.columns)
     note = Note(tuple(broken), found.trimmed, found.respelled, folded, texts, spans)
     return as_arrow(rows, reading.schema), note

@@ -13,6 +13,7 @@ from uuid import uuid4
 from graphveil.backends.spark.graph import Workspace
 from graphveil.backends.spark.jobs import failing_as_ours
 from graphveil.errors import InputError, Place
+from graphveil.graph.groups import GROUP, column_of
 from graphveil.graph.intake.records import AWAITED
 from graphveil.records.columns import EDGES, NODES, match_columns
 
@@ -25,12 +26,15 @@ _SHOWN = 60
 _WANTED = {"nodes": NODES, "edges": EDGES}
 _IDS = ("string", "byte", "short", "integer", "long", "float", "double", "decimal", "void")
 _TIMES = (*_IDS, "date", "timestamp", "timestamp_ntz")
+_LABELS = (*_IDS, "boolean", "date")
 _WHOLE = ("byte", "short", "integer", "long")
 
 
 @dataclass(frozen=True, eq=False)
 class SparkTable:
     """Rows of nodes or edges under our column names, and the column `place`.
+
+    Those of nodes have a column of labels for each group that one was named for.
 
     Attributes:
         frame: the rows, which nobody has read yet.
@@ -107,7 +111,11 @@ class TableRecords:
 
 
 def table_at(
-    session: SparkSession, where: str, kind: str, called: Mapping[str, str] | None = None
+    session: SparkSession,
+    where: str,
+    kind: str,
+    called: Mapping[str, str] | None = None,
+    groups: Mapping[str, str | None] | None = None,
 ) -> SparkTable:
     """The table at a path (Parquet) or under a name of the catalogue.
 
@@ -116,8 +124,10 @@ def table_at(
         where: a file or folder of Parquet, also at an address such as s3a://…; or a table's name.
         kind: "nodes" or "edges".
         called: the user's names of our columns, where they are other ones.
+        groups: the column of people's labels in each group, in a table of nodes; None if it has
+            none, so that everybody is unknown.
     """
-    return table_of(read(session, where), where, kind, called)
+    return table_of(read(session, where), where, kind, called, groups)
 
 
 def awaited_table(session: SparkSession, files: Sequence[str], behind: int) -> SparkTable:
@@ -133,19 +143,36 @@ def awaited_table(session: SparkSession, files: Sequence[str], behind: int) -> S
 
 
 def table_of(
-    frame: DataFrame, where: str, kind: str, called: Mapping[str, str] | None = None
+    frame: DataFrame,
+    where: str,
+    kind: str,
+    called: Mapping[str, str] | None = None,
+    groups: Mapping[str, str | None] | None = None,
 ) -> SparkTable:
     """The same for rows that were read already."""
-    columns = match_columns(frame.columns, _WANTED[kind], _called(where), called or {})
+    columns = match_columns(frame.columns, _WANTED[kind], named(where), called or {})
     numbered = is_path(where)
     files = tuple(sorted(frame.inputFiles())) if numbered else ()
     placed = frame.withColumns({"place": _place(files) if numbered else _anywhere()})
+    labels = {column_of(group): column for group, column in (groups or {}).items()}
     chosen = placed.select(
-        *(placed[theirs].alias(ours) for ours, theirs in columns.items()), "place"
+        *(_column(placed, theirs).alias(ours) for ours, theirs in columns.items()),
+        *(_column(placed, theirs).alias(ours) for ours, theirs in labels.items()),
+        "place",
     )
+    columns |= {ours: theirs or "" for ours, theirs in labels.items()}
     _require_types(chosen, columns, where)
-    sources = tuple(_called(file) for file in files) or (_called(where),)
+    sources = tuple(named(file) for file in files) or (named(where),)
     return SparkTable(chosen, kind, sources, columns, numbered)
+
+
+def _column(rows: DataFrame, name: str | None) -> Column:
+    """A column by its name, which may have dots in it; empty text if it has no name."""
+    from pyspark.sql import functions as F  # noqa: N812
+
+    if name is None:
+        return F.lit(None).cast("string")
+    return rows["`{}`".format(name.replace("`", "``"))]
 
 
 def read(session: SparkSession, where: str) -> DataFrame:
@@ -158,7 +185,7 @@ def read(session: SparkSession, where: str) -> DataFrame:
     except Exception as error:  # analysis errors of all kinds
         raise InputError(
             "there is no such Parquet file or folder, and no table of that name that Spark reads",
-            place=Place(_called(where)),
+            place=Place(named(where)),
             hint="Name a Parquet file or folder, or a table; convert other formats to Parquet.",
         ) from error
 
@@ -175,7 +202,8 @@ def holds(frame: DataFrame, called: Mapping[str, str]) -> str:
     return "edges" if ends <= names else "nodes"
 
 
-def _called(where: str) -> str:
+def named(where: str) -> str:
+    """What messages call a path or a table."""
     return unquote(PurePosixPath(where.rstrip("/")).name) or where
 
 
@@ -201,17 +229,22 @@ def _name(kind: DataType) -> str:
 
 
 def _require_types(frame: DataFrame, columns: Mapping[str, str], where: str) -> None:
-    """Refuse columns whose type can hold no ids or no times."""
+    """Refuse columns whose type can hold no ids, no times or no labels."""
     for ours, theirs in columns.items():
         kind = frame.schema[ours].dataType
-        allowed, what, hint = (
-            (_TIMES, "times", "Store times as dates, timestamps, whole numbers or text.")
-            if ours == "time"
-            else (_IDS, "ids", "Store ids as text or as whole numbers.")
-        )
+        allowed, what, hint = _held_by(ours)
         if _name(kind) not in allowed:
             raise InputError(
                 f"the column has the type {kind.simpleString()[:_SHOWN]}, which holds no {what}",
-                place=Place(_called(where), column=theirs),
+                place=Place(named(where), column=theirs),
                 hint=hint,
             )
+
+
+def _held_by(column: str) -> tuple[tuple[str, ...], str, str]:
+    """The types that one of our columns may have, what it holds, and how to store that."""
+    if column == "time":
+        return _TIMES, "times", "Store times as dates, timestamps, whole numbers or text."
+    if column.startswith(GROUP):
+        return _LABELS, "labels", "Store labels as text or as numbers."
+    return _IDS, "ids", "Store ids as text or as whole numbers."

@@ -20,6 +20,7 @@ from graphveil.backends.spark.intake.tables import SparkTable
 from graphveil.backends.spark.jobs import SparkCluster
 from graphveil.backends.spark.session import WORKSPACE, is_local, task_bytes
 from graphveil.errors import EngineError, ParameterError
+from graphveil.graph.groups import NO_GROUPS, Groups
 from graphveil.graph.intake.records import IntakeReport
 from graphveil.graph.intake.rules import Late, RecordRules, Undated
 
@@ -55,6 +56,7 @@ def begin(
     oriented: bool = False,
     expected_edges: int = 0,
     text_ids: bool = True,
+    grouped: bool = False,
 ) -> SparkGraph:
     """A graph without steps, to be extended by tables.
 
@@ -65,6 +67,7 @@ def begin(
         oriented: whether reciprocal edges are refused.
         expected_edges: how many there will be, roughly: it decides on the size of files.
         text_ids: whether ids are text; else whole numbers.
+        grouped: whether people have labels of groups.
     """
     if oriented and not directed:
         raise ParameterError("oriented", "is a property of directed sequences only")
@@ -75,6 +78,7 @@ def begin(
         oriented=oriented,
         colours=colours_for(expected_edges, task_bytes(session)),
         text_ids=text_ids,
+        grouped=grouped,
     )
 
 
@@ -87,6 +91,7 @@ def extend(
     undated: Undated | str = "refuse",
     late: Late = "refuse",
     day_first: bool | None = None,
+    groups: Groups = NO_GROUPS,
 ) -> Taken:
     """The graph with a batch appended; the given one stays as it was, and its files, too.
 
@@ -98,9 +103,12 @@ def extend(
         undated: refuse nodes without a time, put them into the "first" open step, or "drop" them.
         late: refuse records of closed steps, or let them "join" the first open one.
         day_first: whether 7/8/2021 is the 7th of August; None if nobody stated it.
+        groups: the public lists of labels that people have, if the graph was begun with any.
     """
     rules = RecordRules(undated="refuse" if undated == "refuse" else "first")
-    reading = Reading("nodes", graph.calendar, rules, graph.text_ids, day_first=day_first)
+    reading = Reading(
+        "nodes", graph.calendar, rules, graph.text_ids, day_first=day_first, groups=groups
+    )
     coming = ArrivalRules(reading, late, drops_undated=undated == "drop")
     given = [] if edges is None else [edges]
     found = taken_in(SparkCluster(session), graph, (nodes, given), coming, strict=True)
@@ -111,7 +119,8 @@ class Waiting(NamedTuple):
     """Resolved records that came before: with steps, and places below zero.
 
     Attributes:
-        nodes: whose place is the lower the later the batch in which they came.
+        nodes: whose place is the lower the later the batch in which they came; with the labels
+            of each, where there are groups.
         edges: whose place is -1.
         people: how many nodes there are, or more.
         links: how many edges, or more.
@@ -193,6 +202,8 @@ def taken_in(
         note_known: whether to note which rows of the batch are sealed, or add nothing.
     """
     nodes, edges = tables or (None, ())
+    if nodes is not None:
+        coming.reading.require_labels(nodes)
     before = _index(cluster, graph, nodes, edges, waiting)
     arrived = arrive(
         cluster, before, graph, nodes, coming, waiting and waiting.nodes, note_rows=note_known
@@ -244,7 +255,7 @@ def _index(
     people = graph.nodes + (nodes.rows if nodes else 0) + (waiting.people if waiting else 0)
     links = sum(each.rows for each in edges) + (waiting.links if waiting else 0)
     parts = parts_for(people, links)
-    empty = LabelIndex.of_nobody(graph.workspace, parts, text=graph.text_ids)
+    empty = LabelIndex.of_nobody(graph.workspace, parts, text=graph.text_ids, grouped=graph.grouped)
     return empty.extended(cluster, graph.people)
 
 

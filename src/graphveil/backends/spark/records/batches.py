@@ -64,10 +64,11 @@ def load(cluster: SparkCluster, stored: Stored, steps: int) -> WaitingBatches:
     files = [f for each in entries for f in (*each.nodes.files, *each.edges.files)]
     require_unchanged(cluster, home, files)
     nodes = [_nodes(cluster, home, each) for each in entries]
+    grouped = bool(stored.promise.groups)
     edges = [_read(cluster, home, each.edges) for each in entries]
     text = any(each.schema["node"].dataType.typeName() == "string" for each, _ in nodes)
     waiting = Waiting(
-        _all(_as_text(*each) for each in nodes),
+        _all(_as_text(*each, grouped=grouped) for each in nodes),
         _all(map(_ends, edges)),
         _rows(home, [each.nodes for each in entries]),
         _rows(home, [each.edges for each in entries]),
@@ -113,12 +114,13 @@ def _read(cluster: SparkCluster, home: Path, table: StoredTable) -> DataFrame:
     return frame.withColumnsRenamed({"time": "step"})
 
 
-def _as_text(rows: DataFrame, number: int) -> DataFrame:
+def _as_text(rows: DataFrame, number: int, *, grouped: bool) -> DataFrame:
     from pyspark.sql import functions as F  # noqa: N812
 
     node = F.col("node").cast("string").alias("node")
     place = F.lit(-1 - number).cast("long").alias("place")
-    return rows.select(node, F.col("step").cast("int"), place)
+    strata = [F.col("stratum").cast("int")] if grouped else []
+    return rows.select(node, F.col("step").cast("int"), place, *strata)
 
 
 def _ends(rows: DataFrame) -> DataFrame:
@@ -133,14 +135,13 @@ def _all(frames: Iterator[DataFrame]) -> DataFrame:
 
 
 class Form(NamedTuple):
-    """The columns of a table of a batch: ids, each as text or as whole numbers, and the step."""
+    """The columns of a table of a batch: ids, each as text or as whole numbers, and the step.
+
+    And people's labels in all groups, if there are groups.
+    """
 
     ids: tuple[tuple[str, bool], ...]
-
-    @property
-    def names(self) -> list[str]:
-        """Of its columns."""
-        return [*(name for name, _ in self.ids), "step"]
+    grouped: bool = False
 
     @property
     def columns(self) -> dict[str, type[pl.DataType]]:
@@ -148,7 +149,7 @@ class Form(NamedTuple):
         import polars as pl
 
         ids = {name: pl.String if text else pl.Int64 for name, text in self.ids}
-        return {**ids, "step": pl.Int32}
+        return {**ids, **dict.fromkeys(["step", *(["stratum"] if self.grouped else [])], pl.Int32)}
 
 
 class Order(NamedTuple):

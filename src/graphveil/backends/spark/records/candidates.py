@@ -89,7 +89,8 @@ class SparkValidatedBatch:
         """Rows of nodes that are not sealed, each with the one step that all rows of it state."""
         arrived, (text, _, _) = self.found.arrived, self.found.texts
         order = Order.of(arrived.note.spans)
-        target = Target(home, stem, Form((("node", text),)), order, self.reading.schema)
+        form = Form((("node", text),), self.reading.grouped)
+        target = Target(home, stem, form, order, self.reading.schema)
         files = [each.rows for each in arrived.parts if each.rows is not None]
         return batches.write_nodes(self.cluster, self.sealed.workspace, target, files)
 
@@ -136,6 +137,7 @@ def candidate(
     reading = Reading(
         "nodes", promise.calendar, rules_of(promise.records, options.undated), text=True,
         beyond=options.ignore_after_end, day_first=given.day_first, awaited=records.behind,
+        groups=promise.groups,
     )  # fmt: skip
     coming = ArrivalRules(
         reading, "join", options.undated == "drop", options.ignore_after_end,
@@ -147,7 +149,7 @@ def candidate(
     about = _About(cluster, sealed, found, records, reading)
     aside = about.set_aside()
     grown, report = found.graph, about.report(aside)
-    details = [no_details(), about.redated()]
+    details = [no_details(), about.redated(), about.relabelled()]
     if options.complete:
         details.append(about.vanished())
     counting = cast("tuple[Engine, GraphSequence]", (engine, grown))
@@ -290,6 +292,15 @@ class _About:
         parts = [each.redated for each in self.found.arrived.parts if each.redated is not None]
         every = pl.concat(parts) if parts else no_details()
         return found_out("re-dated", every.sort("node").head(MOST_LISTED))
+
+    def relabelled(self) -> pl.DataFrame:
+        """Known nodes that come with other labels."""
+        import polars as pl
+
+        found = [each.relabelled for each in self.found.arrived.parts]
+        parts = [each for each in found if each is not None]
+        every = pl.concat(parts) if parts else no_details()
+        return found_out("other labels", every.sort("node").head(MOST_LISTED))
 
     def vanished(self) -> pl.DataFrame:
         """Nodes that records do not mention, although they are declared complete."""

@@ -20,6 +20,7 @@ import numpy as np
 
 from graphveil.backends.backend import Answer, ExactCounts, Extent
 from graphveil.backends.local.counters import packed_tally, same_tally, unpacked_tally
+from graphveil.backends.spark.counters import divided
 from graphveil.backends.spark.graph import NodePart, Part, SparkGraph, Workspace
 from graphveil.backends.spark.jobs import Cluster
 from graphveil.backends.spark.records.files import file_sum, write_new
@@ -150,16 +151,21 @@ def _state(data: Mapping[str, Any], home: Path, segments: Path, empty: SparkGrap
 def _answer(home: Path, tally: Tally, data: Mapping[str, Any]) -> Answer:
     names = [str(home / name) for name in data["files"]]
     state: Any = None
-    if isinstance(tally, DegreeTally):
+    if _by_degrees(tally):
         state = data["width"], names
     elif names:
         [state] = names
     return Answer(unpacked_tally(data), state)
 
 
+def _by_degrees(tally: Tally) -> bool:
+    """Whether the state of a tally's answer is the degrees of all nodes."""
+    return isinstance(divided(tally), DegreeTally)
+
+
 def _files_of(tally: Tally, answer: Answer) -> tuple[list[str], dict[str, Any]]:
     """The files of the state of an answer, and the rest of the state."""
-    if isinstance(tally, DegreeTally):
+    if _by_degrees(tally):
         width, names = answer.state
         return list(names), {"width": width}
     return ([] if answer.state is None else [answer.state]), {}
@@ -314,7 +320,7 @@ def _agree(cluster: Cluster, one: ViewCounts, other: ViewCounts) -> bool:
     degrees = [
         FileTask(one.seen, *names)  # type: ignore[arg-type]
         for tally, a, b in pairs
-        if isinstance(tally, DegreeTally)
+        if _by_degrees(tally)
         for names in zip(a.state[1], b.state[1], strict=True)
     ]
     tallied = all(same_tally(a.tallied, b.tallied) for _, a, b in pairs)

@@ -48,6 +48,7 @@ def nothing_sealed(stored: Stored, workspace: Workspace, colours: int) -> SparkG
         directed=promise.directed,
         oriented=promise.degree_bound.kind == "oriented",
         colours=colours,
+        grouped=bool(promise.groups),
     )
 
 
@@ -348,15 +349,18 @@ def _nodes(task: WriteTask, labels: range, newer: Int32s) -> pl.DataFrame:
     import polars as pl
 
     graph = task.graph
-    ids, stated = [pl.Series("node", [], pl.String)], [np.empty(0, np.int32)]
+    names = ["stated", "stratum"] if graph.grouped else ["stated"]
+    ids, told = [pl.Series("node", [], pl.String)], [np.empty((0, len(names)), np.int32)]
     for part in graph.people:
         begin, end = max(labels.start, part.first), min(labels.stop, part.first + part.rows)
-        table = graph.workspace.read(part.name, ["node", "stated"])
+        table = graph.workspace.read(part.name, ["node", *names])
         own = pl.DataFrame(table.slice(begin - part.first, end - begin))
         ids.append(own["node"].cast(pl.String))
-        stated.append(own["stated"].to_numpy())
+        told.append(own.select(names).to_numpy())
     kind = pl.String if graph.text_ids else pl.Int64
     links = np.bincount(newer - np.int32(labels.start), minlength=len(labels)).astype(np.int32)
     places = np.arange(labels.start, labels.stop)
     steps = (np.searchsorted(graph.node_offsets, places, side="right") - 1).astype(np.int32)
-    return node_table(pl.concat(ids).cast(kind), np.concatenate(stated), links, steps)
+    stated, *strata = np.concatenate(told).T
+    nodes = node_table(pl.concat(ids).cast(kind), stated, links, steps)
+    return nodes.with_columns(pl.Series("stratum", each) for each in strata)

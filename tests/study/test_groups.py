@@ -258,7 +258,7 @@ def test_labels_on_no_list_are_shown_privately_and_many_of_them_stop_the_first_f
     assert "Mars" not in str(stopped.value)
     assert not study.ledger().is_open
     found = study.add(few, AGREED).findings
-    assert found.unlisted == (("region", 1, ("Mars",)),)
+    assert found.unlisted == (("region", 1, (("Mars", 1),)),)
     assert "1 row whose region is not on its list: counted as other ('Mars')" in found.lines()
     assert study.add(few).findings.doubt == "", "the lists are fixed"
 

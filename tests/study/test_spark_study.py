@@ -112,7 +112,9 @@ def lived(root: Path, course: Course, **changed: Any) -> dict[str, bytes]:
                 publish(root, choice, what)
             else:
                 options = COLUMNS if changed.get("groups") else None
-                add(root, files_of(root.parent, what, number), engine=choice, options=options)
+                files = files_of(root.parent, what, number)
+                how = AddOptions(yes=True)  # some labels are on no list
+                add(root, files, engine=choice, options=options, how=how)
         write_report(root / "public")
     public = root / "public"
     return {
@@ -199,6 +201,8 @@ def test_people_have_the_same_labels_if_engines_take_turns(tmp_path: Path) -> No
     assert ours.details.equals(theirs.details)
     assert ours.intake.relabelled_nodes > 2
     assert ours.intake.two_labels
+    assert [each.rows for each in ours.unlisted] == [each.rows for each in theirs.unlisted]
+    assert ours.unlisted
 
 
 def test_people_without_a_column_of_a_group_are_refused_in_the_same_words(tmp_path: Path) -> None:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import groupby, pairwise
 from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -60,12 +61,26 @@ class Unlisted(NamedTuple):
     Attributes:
         group: its name.
         rows: how many say such a thing.
-        texts: the most frequent ones.
+        texts: the most frequent ones, each with its rows.
     """
 
     group: str
     rows: int
-    texts: tuple[str, ...]
+    texts: tuple[tuple[str, int], ...]
+
+    @classmethod
+    def together(cls, parts: Iterable[Unlisted]) -> tuple[Unlisted, ...]:
+        """What several parts of the records say, group by group."""
+        listed = groupby(sorted(parts), lambda each: each.group)
+        return tuple(cls._joined(group, list(own)) for group, own in listed)
+
+    @classmethod
+    def _joined(cls, group: str, parts: Sequence[Unlisted]) -> Unlisted:
+        rows: Counter[str] = Counter()
+        for each in parts:
+            rows.update(dict(each.texts))
+        most = sorted(rows.items(), key=lambda item: (-item[1], item[0]))[:SHOWN_LABELS]
+        return cls(group, sum(each.rows for each in parts), tuple(most))
 
 
 @dataclass(frozen=True)
@@ -165,7 +180,7 @@ class Group:
         meant = [OTHER, *(written for written, label in self.same if label == OTHER)]
         found = found.filter(~_plain_texts(found).is_in([_plain(each) for each in meant]))
         texts = found.value_counts(name="rows").sort("rows", found.name, descending=[True, False])
-        return Unlisted(self.name, len(found), tuple(texts[found.name].head(SHOWN_LABELS)))
+        return Unlisted(self.name, len(found), tuple(texts.head(SHOWN_LABELS).rows()))
 
     def _between(self, texts: pl.Series) -> pl.Series:
         """Between which cut points a number lies; null of what is below them, or none."""

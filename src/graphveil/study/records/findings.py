@@ -110,7 +110,8 @@ class Findings:
         for group, rows, texts in self.unlisted:
             more = ", …" if len(texts) == SHOWN_LABELS else ""
             rule = f"rows whose {group} is not on its list: counted as other"
-            lines.append(f"{counted(rows, rule)} ({', '.join(map(repr, texts))}{more})")
+            shown = ", ".join(repr(text) for text, _ in texts)
+            lines.append(f"{counted(rows, rule)} ({shown}{more})")
         if self.awaiting:
             rule = "edges to somebody who is not known yet: they wait until that person comes"
             lines.append(counted(self.awaiting, rule))

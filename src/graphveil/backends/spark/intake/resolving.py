@@ -30,7 +30,7 @@ from graphveil.backends.spark.jobs import (
 from graphveil.calendar.calendar import Calendar
 from graphveil.calendar.times import Unit
 from graphveil.errors import RecordError
-from graphveil.graph.groups import NO_GROUPS, Groups
+from graphveil.graph.groups import NO_GROUPS, Groups, Unlisted
 from graphveil.graph.intake.rules import RecordRules
 
 if TYPE_CHECKING:
@@ -108,6 +108,7 @@ class Note(NamedTuple):
         folded: how many times were before the first step.
         texts: which columns of ids are text, as the one intake would keep them: a bit for each.
         spans: the first place of each batch, and how many rows it has.
+        unlisted: what rows of people say that is not on the list of a group.
     """
 
     broken: tuple[Broken, ...] = ()
@@ -116,6 +117,7 @@ class Note(NamedTuple):
     folded: int = 0
     texts: int = 0
     spans: tuple[tuple[int, int], ...] = ()
+    unlisted: tuple[Unlisted, ...] = ()
 
 
 NOTHING = Note()
@@ -131,6 +133,7 @@ def together(notes: Iterable[Note]) -> Note:
         sum(note.folded for note in all_notes),
         int(np.bitwise_or.reduce([note.texts for note in all_notes])),
         tuple(span for note in all_notes for span in note.spans),
+        Unlisted.together(each for note in all_notes for each in note.unlisted),
     )
 
 
@@ -198,7 +201,7 @@ def read_rows(frame: pl.DataFrame, reading: Reading) -> tuple[pa.Table, Note]:
     """The rows of one batch that break no rule, and a note about the batch."""
     import polars as pl
 
-    from graphveil.graph.intake.resolving import dated, persons, strata_said
+    from graphveil.graph.intake.resolving import dated, persons, strata_said, unlisted_in
 
     spans = ((int(frame["place"][0]), len(frame)),)
     ids, kind = IDS[reading.kind], reading.kind
@@ -224,10 +227,12 @@ def read_rows(frame: pl.DataFrame, reading: Reading) -> tuple[pa.Table, Note]:
     rows = pl.DataFrame(
         [each.cast(form).alias(name) for each, name in zip(found.columns, ids, strict=True)]
     ).with_columns(steps.cast(pl.Int32).alias("step"), frame["place"].cast(pl.Int64))
-    if reading.grouped:
-        rows = rows.with_columns(stratum=pl.Series(strata_said(frame, reading.groups)))
     texts = _texts(found.columns)
     note = Note(tuple(broken), found.trimmed, found.respelled, folded, texts, spans)
+    if reading.grouped:
+        said = strata_said(frame, reading.groups)
+        rows = rows.with_columns(stratum=pl.Series(said))
+        note = note._replace(unlisted=unlisted_in(frame, said, reading.groups))
     return as_arrow(rows, reading.schema), note
 
 

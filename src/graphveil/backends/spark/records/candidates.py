@@ -168,6 +168,8 @@ def candidate(
         given=(records.nodes.rows, records.edges.rows if records.edges else 0),
         uncounted=uncounted(stored, *counting),
         links=total,
+        unlisted=found.arrived.note.unlisted,
+        first=not stored.ledger.batches,
     )
     return SparkValidatedBatch(
         stored, sealed, cluster, records.tables[1], reading, found, aside.awaiting, findings

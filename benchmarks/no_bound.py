@@ -23,7 +23,12 @@ from graphveil.lab.experiments.comparison import (
     Outcome,
     outcomes,
 )
-from graphveil.lab.experiments.subjects import AskedStatistic, DatasetVersion, Subject, true_values
+from graphveil.lab.experiments.subjects import (
+    DatasetVersion,
+    RequestedStatistic,
+    Subject,
+    true_values,
+)
 from graphveil.lab.experiments.trial import Trial
 
 HERE = Path(__file__).resolve().parent
@@ -56,7 +61,7 @@ def main() -> None:
     parser.add_argument("network", help="a folder with nodes and edges, or a model's name")
     loaded = dataset(parser.parse_args().network, seed=0)
     version = DatasetVersion.of(loaded, directed=False)
-    subjects = [version.subject(AskedStatistic(name)) for name in SERIES]
+    subjects = [version.subject(RequestedStatistic(name)) for name in SERIES]
     truths = true_values(version, subjects, LocalEngine())
     rows: list[str] = []
     share = EPSILON / len(SERIES)

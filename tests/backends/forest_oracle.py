@@ -31,16 +31,16 @@ def forest_size(nodes: int, edges: Edges, branches: int) -> Fraction:
 
 def people_named(nodes: int, edges: Edges, branches: int) -> int:
     """s_c, by Hall: all but the worst surplus of a crowd over what its neighbours can name."""
-    beside = [0] * nodes
+    hub_adjacency = [0] * nodes
     for u, v in edges:
-        beside[u] |= 1 << v
-        beside[v] |= 1 << u
+        hub_adjacency[u] |= 1 << v
+        hub_adjacency[v] |= 1 << u
     surplus = 0
     for crowd in range(1 << nodes):
         namers = 0
         for v in range(nodes):
             if crowd >> v & 1:
-                namers |= beside[v]
+                namers |= hub_adjacency[v]
         surplus = max(surplus, crowd.bit_count() - branches * namers.bit_count())
     return nodes - surplus
 

@@ -161,8 +161,8 @@ def test_the_engine_counts_whoever_is_beyond(data: st.DataObject) -> None:
     promised = data.draw(st.integers(0, 2))
     bound = HubBound(within, (0, promised) if directed else (promised,), checked=False)
     people = range(len(growth.arrivals))
-    beside = [hubs_beside(growth, person, within) for person in people]
-    beyond = sum(any(map(gt, hubs, bound.hubs)) for hubs in beside)
+    hub_adjacency = [hubs_beside(growth, person, within) for person in people]
+    beyond = sum(any(map(gt, hubs, bound.hubs)) for hubs in hub_adjacency)
     assert ENGINE.people_beyond(growth.sequence(), bound) == beyond
     assert ENGINE.keeps_bound(growth.sequence(), bound) == (beyond == 0)
 

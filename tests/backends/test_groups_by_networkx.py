@@ -233,12 +233,12 @@ def test_going_on_counts_the_same_as_counting_at_once(directed: bool) -> None:
     at_once, counts = engine.count(whole, made), engine.count(whole.until(2), made)
     counts = engine.count(whole.until(3), made, after=counts)
     counts = engine.count(whole, made, after=counts)
-    keeping = LocalKeeping()
+    checkpoint_format = LocalKeeping()
     for each in made:
         assert np.array_equal(counts.totals(each), at_once.totals(each))
         tally = each.tally()
-        stored = keeping.unpacked(tally, keeping.packed(counts.answers[tally]))
-        assert keeping.agree(tally, stored, at_once.answers[tally])
+        stored = checkpoint_format.unpacked(tally, checkpoint_format.packed(counts.answers[tally]))
+        assert checkpoint_format.agree(tally, stored, at_once.answers[tally])
 
 
 @pytest.mark.parametrize(("name", "given"), UNDIRECTED)

@@ -46,7 +46,7 @@ from graphveil.lab.experiments.comparison import (
     outcomes,
 )
 from graphveil.lab.experiments.protocol import early_share, release_steps
-from graphveil.lab.experiments.subjects import AskedStatistic, DatasetVersion, true_values
+from graphveil.lab.experiments.subjects import DatasetVersion, RequestedStatistic, true_values
 from graphveil.lab.experiments.trial import Trial
 from graphveil.statistics.change import sensitivity_under
 from graphveil.statistics.recent import RecentStatistic
@@ -63,7 +63,7 @@ def trial(
     asked: str, *, directed: bool, epsilon: str = "1", every: int = 1, runs: int = 40
 ) -> Trial:
     version = VERSIONS[directed]
-    subject = version.subject(AskedStatistic(asked))
+    subject = version.subject(RequestedStatistic(asked))
     (truth,) = true_values(version, [subject], LocalEngine())
     steps = release_steps(subject.steps, every)
     return Trial(subject, truth.at(steps), Fraction(epsilon), runs, (7, 1))
@@ -117,7 +117,7 @@ def test_the_tuned_threshold_has_the_least_error_of_all() -> None:
 
 def test_projected_totals_are_those_of_each_graph_projected_by_itself() -> None:
     version = VERSIONS[False]
-    (truth,) = true_values(version, [version.subject(AskedStatistic("edges"))], LocalEngine())
+    (truth,) = true_values(version, [version.subject(RequestedStatistic("edges"))], LocalEngine())
     threshold, totals = truth.projected[1]
     for step in (0, 5, 11):
         alone = greedy_projection(version.sequence.until(step + 1), threshold)
@@ -126,7 +126,9 @@ def test_projected_totals_are_those_of_each_graph_projected_by_itself() -> None:
 
 def test_a_threshold_at_the_bound_drops_nothing() -> None:
     for directed, version in VERSIONS.items():
-        (truth,) = true_values(version, [version.subject(AskedStatistic("edges"))], LocalEngine())
+        (truth,) = true_values(
+            version, [version.subject(RequestedStatistic("edges"))], LocalEngine()
+        )
         threshold, totals = truth.projected[-1]
         assert threshold == version.bound, directed
         assert np.array_equal(totals, truth.totals)
@@ -176,7 +178,7 @@ def test_publishing_nothing_has_one_unit_of_error_per_release() -> None:
 @pytest.mark.parametrize("name", sorted(STAYING))
 def test_every_statistic_of_ours_can_be_measured(name: str) -> None:
     text = {"pattern": "pattern:a-b,b-c,c-d"}.get(name, name)
-    versions = [d for d in (True, False) if AskedStatistic(text).defined(directed=d)]
+    versions = [d for d in (True, False) if RequestedStatistic(text).defined(directed=d)]
     assert versions
     for directed in versions:
         given = trial(text, directed=directed, epsilon="5", every=6, runs=5)
@@ -205,24 +207,24 @@ def test_vectors_get_noise_in_every_number_and_run() -> None:
 )
 def test_what_a_version_does_not_have_is_refused(text: str, directed: bool, message: str) -> None:
     with pytest.raises(ParameterError, match=message):
-        AskedStatistic(text).statistic(None, directed=directed)
+        RequestedStatistic(text).statistic(None, directed=directed)
 
 
 def test_a_statistic_of_a_recent_network_has_nothing_to_be_compared_with() -> None:
     assert set(registered()) > STAYING
     for name in set(registered()) - STAYING:
         with pytest.raises(ParameterError, match="of a recent network"):
-            AskedStatistic(name)
+            RequestedStatistic(name)
 
 
 def test_an_unknown_statistic_is_refused_with_the_nearest() -> None:
     with pytest.raises(ParameterError, match="Did you mean 'high-degree'"):
-        AskedStatistic("high-degre")
+        RequestedStatistic("high-degre")
 
 
 def test_what_can_never_change_is_refused_before_anything_is_counted() -> None:
     with pytest.raises(ParameterError, match="nothing to publish"):
-        DatasetVersion.of(small_dataset(), directed=False).subject(AskedStatistic("stars:60"))
+        DatasetVersion.of(small_dataset(), directed=False).subject(RequestedStatistic("stars:60"))
 
 
 FOLLOWS = [name for name in OURS if name.startswith(FOLLOWING)]
@@ -269,7 +271,7 @@ def test_without_noise_each_contender_publishes_what_it_counted(
 @pytest.mark.parametrize("directed", [True, False])
 def test_promises_are_true_and_no_smaller_one_is(directed: bool) -> None:
     version = VERSIONS[directed]
-    (truth,) = true_values(version, [version.subject(AskedStatistic("edges"))], LocalEngine())
+    (truth,) = true_values(version, [version.subject(RequestedStatistic("edges"))], LocalEngine())
     promises = [promise for promise, _ in truth.first_links]
     with_hubs = [promise for promise in promises if isinstance(promise, HubBound)]
     assert with_hubs
@@ -285,7 +287,7 @@ def test_promises_are_true_and_no_smaller_one_is(directed: bool) -> None:
 
 def test_what_is_counted_under_a_promise_are_first_links() -> None:
     version = VERSIONS[False]
-    (truth,) = true_values(version, [version.subject(AskedStatistic("edges"))], LocalEngine())
+    (truth,) = true_values(version, [version.subject(RequestedStatistic("edges"))], LocalEngine())
     for promise, totals in truth.first_links:
         for step in (3, 11):
             alone = time_aware_projection(version.sequence.until(step + 1), promise.counted)

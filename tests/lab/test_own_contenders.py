@@ -19,7 +19,7 @@ from graphveil.lab.experiments.page import looks_of, tables
 from graphveil.lab.experiments.protocol import Protocol
 from graphveil.lab.experiments.results import Row, read_rows
 from graphveil.lab.experiments.runs import Agenda, ReproduceRequest, reproduce
-from graphveil.lab.experiments.subjects import AskedStatistic, DatasetVersion, true_values
+from graphveil.lab.experiments.subjects import DatasetVersion, RequestedStatistic, true_values
 from graphveil.lab.experiments.trial import Trial
 
 PAGE = ROOT / "docs" / "your-own-contender.md"
@@ -68,7 +68,7 @@ def module(tmp_path_factory: pytest.TempPathFactory) -> object:
 @pytest.fixture(scope="module")
 def trial() -> Trial:
     version = DatasetVersion.of(small_dataset(hubs=1), directed=False)
-    subject = version.subject(AskedStatistic("edges"))
+    subject = version.subject(RequestedStatistic("edges"))
     (truth,) = true_values(version, [subject], LocalEngine())
     return Trial(subject, truth, Fraction(1), 6, (1, 2))
 

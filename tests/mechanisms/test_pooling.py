@@ -21,7 +21,7 @@ from graphveil.mechanisms.planning import shares
 from graphveil.mechanisms.planning.plan import achieved
 from graphveil.mechanisms.planning.pooling import (
     PAYS,
-    Contender,
+    ShareCandidate,
     Split,
     _Trial,
     best_pool,
@@ -39,10 +39,10 @@ series = st.lists(st.tuples(errors, errors, st.sampled_from(["both", "alone", "p
 Given = Sequence[tuple[float, float, str]]
 
 
-def contenders(given: Given) -> list[Contender]:
+def candidates(given: Given) -> list[ShareCandidate]:
     """Errors a/ε outside of a pool, and b/√part in it."""
     return [
-        Contender(
+        ShareCandidate(
             1.0,
             None if kind == "pooled" else lambda epsilon, a=a: a / float(epsilon),  # type: ignore[misc]
             None if kind == "alone" else lambda part, b=b: b / sqrt(part),  # type: ignore[misc]
@@ -91,7 +91,7 @@ def error(given: Given, split: Split, total: Fraction) -> float:
 @given(series, st.sampled_from([Fraction(1, 2), Fraction(2)]))
 @settings(max_examples=60, deadline=None)
 def test_no_other_set_of_series_is_better_in_a_pool(given: Given, total: Fraction) -> None:
-    split = best_pool(total, DELTA, contenders(given))
+    split = best_pool(total, DELTA, candidates(given))
     best = min(least(given, members, float(total)) for members in possible(given))
     assert error(given, split, total) <= 1.012 * PAYS * best
     outside = [s for place, s in enumerate(split.shares) if place not in split.members]
@@ -102,7 +102,7 @@ def test_no_other_set_of_series_is_better_in_a_pool(given: Given, total: Fractio
 
 def test_who_gains_nothing_has_an_epsilon_of_its_own() -> None:
     given = [(1.0, 5.0, "both"), (9.0, 1.0, "both"), (9.0, 1.0, "both")]
-    split = best_pool(Fraction(1), DELTA, contenders(given))
+    split = best_pool(Fraction(1), DELTA, candidates(given))
     assert split.members == {1, 2}
     assert split.shares[1:] == (Fraction(1, 2), Fraction(1, 2))
     assert split.pool + split.shares[0] == 1
@@ -110,15 +110,17 @@ def test_who_gains_nothing_has_an_epsilon_of_its_own() -> None:
 
 def test_of_nearly_equal_splits_the_one_without_a_pool_is_taken() -> None:
     given = [(1.0, 1.0, "both")]
-    assert best_pool(Fraction(1), DELTA, contenders(given)).members == frozenset()
+    assert best_pool(Fraction(1), DELTA, candidates(given)).members == frozenset()
     given = [(1.0, 0.985, "both")]
-    assert best_pool(Fraction(1), DELTA, contenders(given)).members == {0}
+    assert best_pool(Fraction(1), DELTA, candidates(given)).members == {0}
 
 
 def trial(total: Fraction, *given: tuple[float, float, float, str]) -> _Trial:
     """Of series with a weight, and errors a/ε and b/√part; the least error, however it reads."""
-    plain = contenders([each[1:] for each in given])
-    weighed = (Contender(w, c.alone, c.pooled) for (w, *_), c in zip(given, plain, strict=True))
+    plain = candidates([each[1:] for each in given])
+    weighed = (
+        ShareCandidate(w, c.alone, c.pooled) for (w, *_), c in zip(given, plain, strict=True)
+    )
     return _Trial(total, DELTA, tuple(weighed), 1.0)
 
 

@@ -55,7 +55,7 @@ class Growing:
 
 
 @dataclass
-class Asked:
+class AnsweredQuestions:
     """An engine that answers with what it was asked, and whose graphs break at one step."""
 
     breaks: int = 0
@@ -80,7 +80,7 @@ class Asked:
 def counted(after: SeriesCounts | None = None, **more: int) -> SeriesCounts:
     graph = cast("GraphSequence", Growing(4))
     series = [NODES, PROJECTED, EDGES, NODES]
-    return count_series(cast("Engine", Asked()), graph, series, after, **more)
+    return count_series(cast("Engine", AnsweredQuestions()), graph, series, after, **more)
 
 
 def test_each_view_is_counted_once_for_all_its_series() -> None:
@@ -126,7 +126,7 @@ def test_the_first_step_that_breaks_a_promise_is_found(steps: int) -> None:
     after = cast("Any", "degrees before")
     for breaks in range(steps + 1):
         for since in range(breaks + 1):
-            engine = Asked(breaks)
+            engine = AnsweredQuestions(breaks)
             found = first_break(cast("Engine", engine), graph, WIDE, since, after)
             assert found == (None if breaks == steps else breaks)
             assert set(engine.started) == {(WIDE, after)}

@@ -51,7 +51,7 @@ def members(bound: Bound) -> tuple[Statistic, ...]:
     return tuple(example for example in examples if admits(example, bound))
 
 
-def keeping(growth: Growth, bound: Bound) -> bool:
+def checkpoint_format(growth: Growth, bound: Bound) -> bool:
     links, _ = growth.matrix(growth.steps - 1)
     return bound.kept_by(links.sum(axis=1, dtype=np.int64), links.sum(axis=0, dtype=np.int64))
 
@@ -62,7 +62,9 @@ def keeping(growth: Growth, bound: Bound) -> bool:
 def test_a_release_has_as_many_numbers_as_are_counted(directed: bool, data: st.DataObject) -> None:
     """Under every bound that the graph keeps, however far its degrees are from it."""
     growth = data.draw(growths(directed=directed, late=True))
-    fitting = [each for each in BOUNDS if each.directed == directed and keeping(growth, each)]
+    fitting = [
+        each for each in BOUNDS if each.directed == directed and checkpoint_format(growth, each)
+    ]
     bound = data.draw(st.sampled_from(fitting))
     counts = ENGINE.count(growth.sequence(), members(bound), bound=bound)
     for example in members(bound):

@@ -173,7 +173,7 @@ def test_before_the_first_step_an_adoption_names_none(study: StoredStudy) -> Non
     assert (fact.step, fact.label, fact.reason) == (0, None, "the disk broke")
     assert [each.again for each in fact.series] == [Fraction(1, 4), Fraction(1, 2)]
     assert [each.releases for each in renewed] == [0, 0]
-    assert dict(noted.stored) == dict(study.committed().kept)  # no noise was drawn yet
+    assert dict(noted.stored) == dict(study.committed().stored_series)  # no noise was drawn yet
 
 
 def test_an_adoption_speaks_of_the_study_as_it_is_by_now(
@@ -203,17 +203,17 @@ def test_an_adoption_tells_what_follows_and_keeps_it(study: StoredStudy) -> None
     before = study.committed()
     noted, renewed, fact = adopted(study)
     assert (fact.step, fact.label) == (2, "2002")
-    assert renewed == renewals(before.ledger, before.kept)
+    assert renewed == renewals(before.ledger, before.stored_series)
     for each, told in zip(renewed, fact.series, strict=True):
         assert (each.series, each.releases) == (told.series, 2)
-        assert canonical(each.before.to_dict()) == before.kept[each.series].plan
+        assert canonical(each.before.to_dict()) == before.stored_series[each.series].plan
         assert canonical(each.after.to_dict()) == noted.stored[each.series].plan
         assert told.predicted_std == tuple(round(std, DIGITS) for std in each.after.outlook(2))
         assert len(told.predicted_std) == 2
         assert sum(noise.steps for noise in told.noise) == 2
     assert [each.again for each in fact.series] == [Fraction(1, 4), 2 * Fraction(1, 2)]
     for name, stored in noted.stored.items():
-        old, new = (json.loads(each.state) for each in (before.kept[name], stored))
+        old, new = (json.loads(each.state) for each in (before.stored_series[name], stored))
         assert new["noise"] != old["noise"]
         assert new["step"] == old["step"] == 2
 
@@ -223,12 +223,12 @@ def test_prices_are_paid_from_what_is_left_by_now(
 ) -> None:
     found = study.committed()
     with pytest.raises(ParameterError, match="there is no series 'later'"):
-        renewals(found.ledger, found.kept, {"later": Fraction(1, 100)})
+        renewals(found.ledger, found.stored_series, {"later": Fraction(1, 100)})
     study.open_series(LATER)
     found = study.committed()
     asked: list[tuple[Any, ...]] = []
     monkeypatch.setattr(adoption, "require_payable", lambda *given: asked.append(given))
-    renewals(found.ledger, found.kept)
+    renewals(found.ledger, found.stored_series)
     assert asked == [(study.promise(), dict.fromkeys(("edges", "degrees", "later"), 0), {})]
     assert study.promise().series[-1].name == "later"
 

@@ -389,14 +389,14 @@ def killed_hand_over(bench: Bench, fault: Fault) -> str | None:
         taker = Machine(root / "taker")
         taker.folder.mkdir()
         (taker.folder / "machine").write_text(TAKER)
-        taken, here = StoredStudy.at(root, machine=taker), at(root).standing().may_go_on
+        taken, here = StoredStudy.at(root, machine=taker), at(root).verdict().may_go_on
         is_team = at(root).store.engine.dialect.name == "postgresql" and not _handed_over(root)
         # A team shares one database, and so one chain.
-        both = here and taken.standing().may_go_on and not is_team
+        both = here and taken.verdict().may_go_on and not is_team
         again = bench.processes.run(root, "hand-over")
         if both or again.kind is not None or not _handed_over(root):
             return "both go on" if both else f"cannot be finished: {again}"
-        if at(root).standing().may_go_on:
+        if at(root).verdict().may_go_on:
             return "goes on where it was"
         taken.publish(2)
         return _trouble(root, {}, 3, PUBLIC)

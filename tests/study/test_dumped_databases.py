@@ -71,7 +71,7 @@ def require_refused(root: Path, machines: list[Machine]) -> None:
     before = (root / "public" / "ledger.jsonl").read_bytes()
     for machine in machines:
         clone = StoredStudy.at(root, machine=machine)
-        assert clone.standing() is WitnessVerdict.MOVED
+        assert clone.verdict() is WitnessVerdict.MOVED
         for write in (clone.publish, partial(clone.withdraw, 1), partial(clone.hand_over, CODE)):
             with pytest.raises(IntegrityError, match="a clone or a restored dump"):
                 write()

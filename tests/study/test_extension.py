@@ -54,7 +54,7 @@ def made(
 
 
 def plan_of(study: StoredStudy, name: str) -> Plan:
-    return Plan.from_dict(json.loads(study.committed().kept[name].plan))
+    return Plan.from_dict(json.loads(study.committed().stored_series[name].plan))
 
 
 def checks(study: StoredStudy) -> list[str]:
@@ -189,11 +189,19 @@ def test_what_is_refused_leaves_all_as_it_was(
     words: str,
 ) -> None:
     study = made(tmp_path / "study", machine, 1)
-    before = study.ledger().rows, study.folder.study_file.read_bytes(), study.committed().kept
+    before = (
+        study.ledger().rows,
+        study.folder.study_file.read_bytes(),
+        study.committed().stored_series,
+    )
     with pytest.raises(kind, match=words) as refused:
         act(study)
     assert len(str(refused.value)) < 300
-    after = study.ledger().rows, study.folder.study_file.read_bytes(), study.committed().kept
+    after = (
+        study.ledger().rows,
+        study.folder.study_file.read_bytes(),
+        study.committed().stored_series,
+    )
     assert after == before
     study.publish()
 
@@ -269,8 +277,8 @@ def test_of_two_copies_one_goes_on(tmp_path: Path, machine: Machine) -> None:
     copy = StoredStudy.at(tmp_path / "copy", machine=machine)
     elsewhere = StoredStudy.at(tmp_path / "copy", machine=Machine(tmp_path / "elsewhere"))
     study.extend(Further("2007"))
-    assert copy.standing() is WitnessVerdict.BEHIND
-    assert elsewhere.standing() is WitnessVerdict.UNKNOWN
+    assert copy.verdict() is WitnessVerdict.BEHIND
+    assert elsewhere.verdict() is WitnessVerdict.UNKNOWN
     before = copy.folder.public_ledger.read_bytes()
     for act in (partial(copy.extend, Further("2006")), partial(elsewhere.extend, Further("2006"))):
         with pytest.raises(IntegrityError, match="graphveil adopt"):
@@ -337,7 +345,7 @@ def test_an_adoption_with_a_price_is_paid_and_told(tmp_path: Path, machine: Mach
     beggar = StoredStudy.at(tmp_path / "poor-copy", machine=Machine(tmp_path / "there"))
     with pytest.raises(BudgetError, match="and 0 is left"):
         beggar.adopt("moved")
-    assert beggar.standing() is WitnessVerdict.UNKNOWN
+    assert beggar.verdict() is WitnessVerdict.UNKNOWN
 
 
 FORGED: list[tuple[str, Callable[[dict[str, Any]], None]]] = [

@@ -162,7 +162,7 @@ class Noted:
 def entered(study: Begun, further: Further) -> StudyExtended:
     """What the public is told, once it is sure that the same is kept."""
     noted, planned = Noted(), study.extended(further)
-    found = SimpleNamespace(ledger=study.ledger, kept=study.kept)
+    found = SimpleNamespace(ledger=study.ledger, stored_series=study.kept)
     enter(cast(Transaction, noted), cast(Committed, found), planned)
     ((fact, private),) = noted.facts
     plans = {each.series: canonical(each.after.to_dict()) for each in planned.series}

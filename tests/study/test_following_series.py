@@ -64,7 +64,7 @@ def opened(root: Path, **changed: Any) -> StoredStudy:
 
 def made(study: StoredStudy, name: str = "links") -> list[tuple[dict[str, Any], ReleaseMade]]:
     """Each release, with what only its keeper knows."""
-    told_rows = study.ledger().told(ReleaseMade)
+    told_rows = study.ledger().facts_of(ReleaseMade)
     return [(row.secret, fact) for row, fact in told_rows if fact.series == name]
 
 
@@ -118,9 +118,9 @@ def test_a_copy_goes_on_with_fresh_noise_given_what_was_asked(root: Path) -> Non
     study = opened(root)
     study.publish(1)
     before = [fact for _, fact in made(study)]
-    state = study.committed().kept["links"].state
+    state = study.committed().stored_series["links"].state
     custody.adoption(root, "the old disk is lost")
-    assert study.committed().kept["links"].state != state
+    assert study.committed().stored_series["links"].state != state
     study.publish(STEPS - 1)
     assert [fact for _, fact in made(study)][:2] == before
     require_sound(study)
@@ -167,7 +167,7 @@ def test_a_later_series_follows_from_its_first_step_on(root: Path) -> None:
 def test_whatever_is_forged_is_found(root: Path, changed: str, found: str) -> None:
     study = opened(root, series=[LINKS])
     study.publish(2)
-    rows = [row for row, _ in study.ledger().told(ReleaseMade)]
+    rows = [row for row, _ in study.ledger().facts_of(ReleaseMade)]
     row = rows[1]
     if changed in ("threshold", "scaled"):
         answers = [dict(each) for each in row.fact["answers"]]
@@ -245,7 +245,7 @@ def test_a_publication_that_fails_leaves_no_trace(
     """Noise is drawn inside the transaction: what was not committed was never asked."""
     study = opened(root)
     study.publish(0)
-    before = study.committed().kept
+    before = study.committed().stored_series
     enter = publishing._enter
 
     def failing(transaction: Any, fact: ReleaseMade, *rest: Any, **more: Any) -> Any:
@@ -257,7 +257,7 @@ def test_a_publication_that_fails_leaves_no_trace(
         patch.setattr(publishing, "_enter", failing)
         with pytest.raises(OSError, match="disk"):
             study.publish(STEPS - 1)
-    assert study.committed().kept == before
+    assert study.committed().stored_series == before
     StoredStudy.at(root).publish(STEPS - 1)
     require_sound(study)
 

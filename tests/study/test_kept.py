@@ -137,7 +137,7 @@ def test_what_is_kept_is_what_counting_from_scratch_comes_to(kind: str, batches:
             study.add(from_rows(nodes, links), AddOptions(yes=True))
             made = min(made + cut, STEPS)
             study.publish(made - 1, early=True)
-            assert sealed(study).kept is not None
+            assert sealed(study).cached is not None
             assert checks(study)[KEPT] == "the same as from scratch"
 
 
@@ -165,7 +165,7 @@ def counted(study: StoredStudy) -> list[list[int]]:
 @pytest.fixture(scope="module")
 def expected(tmp_path_factory: pytest.TempPathFactory) -> list[list[int]]:
     """What is counted if nothing is kept."""
-    with mock.patch.object(LocalEngine, "keeping", None):
+    with mock.patch.object(LocalEngine, "checkpoint_format", None):
         study = halfway(tmp_path_factory.mktemp("plain") / "study")
         study.publish(3)
         assert not study.folder.kept.exists()
@@ -235,7 +235,7 @@ def test_damage_is_noticed_and_does_no_harm(
 
 def test_every_byte_that_is_used_has_a_checksum(tmp_path: Path) -> None:
     study = halfway(tmp_path / "study")
-    found = sealed(study).kept
+    found = sealed(study).cached
     assert found is not None
     path, layout = kept(study)["columns"], found.arena.layout
     content = path.read_bytes()
@@ -244,9 +244,9 @@ def test_every_byte_that_is_used_has_a_checksum(tmp_path: Path) -> None:
             changed = bytearray(content)
             changed[region.start + place] ^= 1
             path.write_bytes(changed)
-            assert (sealed(study).kept is None) == (region.bytes_used > 0)
+            assert (sealed(study).cached is None) == (region.bytes_used > 0)
     path.write_bytes(content)
-    assert sealed(study).kept is not None
+    assert sealed(study).cached is not None
 
 
 def test_of_many_chunks_some_are_checked_in_turn_and_all_by_verify(
@@ -255,7 +255,7 @@ def test_of_many_chunks_some_are_checked_in_turn_and_all_by_verify(
     monkeypatch.setattr(arena, "CHUNK", 64)
     monkeypatch.setattr(arena, "AT_ONCE", 2)
     study = halfway(tmp_path / "study")
-    found = sealed(study).kept
+    found = sealed(study).cached
     assert found is not None
     path, layout = kept(study)["columns"], found.arena.layout
     many = sum(len(region.sums) for region in layout.regions.values())
@@ -278,12 +278,12 @@ def test_another_version_counts_from_scratch_and_keeps_from_then_on(
     tmp_path: Path, expected: list[list[int]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     study = halfway(tmp_path / "study")
-    with mock.patch.object(LocalEngine, "keeping", LocalKeeping("another")):
-        assert sealed(study).kept is None
+    with mock.patch.object(LocalEngine, "checkpoint_format", LocalKeeping("another")):
+        assert sealed(study).cached is None
         assert checks(study)[KEPT].startswith("of another version")
         study.publish(2)
-        assert sealed(study).kept is not None
-    assert sealed(study).kept is None
+        assert sealed(study).cached is not None
+    assert sealed(study).cached is None
     study.publish(3)
     assert counted(study) == expected
 
@@ -309,7 +309,7 @@ def test_what_a_killed_writer_left_behind_the_end_changes_nothing(
     tmp_path: Path, expected: list[list[int]]
 ) -> None:
     study = halfway(tmp_path / "study")
-    found = sealed(study).kept
+    found = sealed(study).cached
     assert found is not None
     layout = found.arena.layout
     with kept(study)["columns"].open("r+b") as file:
@@ -326,11 +326,11 @@ def test_steps_that_were_sealed_behind_what_is_kept_are_read_from_their_segments
 ) -> None:
     """As after a backfill that was killed, or a step that an older graphveil sealed."""
     study = halfway(tmp_path / "study")
-    with mock.patch.object(LocalEngine, "keeping", None):
+    with mock.patch.object(LocalEngine, "checkpoint_format", None):
         study.publish(2)
     found = sealed(study)
-    assert found.kept is not None
-    assert (found.kept.sequence.steps, found.graph.steps) == (2, 3)
+    assert found.cached is not None
+    assert (found.cached.sequence.steps, found.graph.steps) == (2, 3)
     study.publish(3)
     assert counted(study) == expected
     assert checks(study)[KEPT] == "the same as from scratch"

@@ -103,7 +103,7 @@ def test_what_is_remembered_comes_back(place: Machine) -> None:
     place.remember(STUDY, {LINEAGE: MARK})
     assert place.memory(STUDY).marks == {LINEAGE: MARK}
     assert place.memory("e" * 64).marks == {}
-    later = {LINEAGE: MARK, "f" * 64: Mark(MARK.told, MARK.told)}
+    later = {LINEAGE: MARK, "f" * 64: Mark(MARK.announced, MARK.announced)}
     place.remember(STUDY, later)
     assert place.memory(STUDY).marks == later
     (seen,) = place.folder.rglob("seen.json")

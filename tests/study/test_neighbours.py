@@ -250,21 +250,21 @@ def foretold(study: StoredStudy) -> object:
     """What is known of the next steps before they are sealed."""
     found = study.committed()
     made = len(found.ledger.sealed)
-    ready = prepare(study.stored(found.ledger), found.kept, STEPS - 1, study.backend)
+    ready = prepare(study.stored(found.ledger), found.stored_series, STEPS - 1, study.backend)
     ahead = predicted(ready, range(made, STEPS))
     return ahead.steps, {name: list(widths) for name, widths in ahead.widths.items()}
 
 
 # Each says of itself, in its docstring or in docs, that it is public or depends on nothing private.
 CLAIMS: dict[str, Callable[[StoredStudy], object]] = {
-    "graphveil.study.publishing.Foreseen": foretold,
+    "graphveil.study.publishing.Predicted": foretold,
     "graphveil.study.adoption.Renewal": StoredStudy.renewals,
     "graphveil.study.extension.Extension": lambda study: study.extension(Further(steps=2)),
     "graphveil.mechanisms.planning.plan.Plan": lambda study: [
         (each.plan, each.plan.predicted) for each in study_outlook(study.folder.root).series
     ],
     "graphveil.study.ledger.Ledger.versions": lambda study: study.ledger().versions,
-    "graphveil.study.witness.Standing": StoredStudy.standing,
+    "graphveil.study.stored_study.StoredStudy.verdict": StoredStudy.verdict,
 }
 
 

@@ -57,7 +57,7 @@ def study(tmp_path: Path) -> StoredStudy:
 
 def prepared(study: StoredStudy, through: int = 3) -> Prepared:
     found = study.committed()
-    return prepare(study.stored(found.ledger), found.kept, through, study.backend)
+    return prepare(study.stored(found.ledger), found.stored_series, through, study.backend)
 
 
 def rows_since(study: StoredStudy, number: int) -> list[LedgerRow]:
@@ -67,7 +67,7 @@ def rows_since(study: StoredStudy, number: int) -> list[LedgerRow]:
 def test_steps_that_are_sealed_together_keep_the_last_state_only(study: StoredStudy) -> None:
     before = len(study.ledger().rows)
     assert study.publish(through=3).steps == [2, 3]
-    rows, kept = rows_since(study, before), study.committed().kept
+    rows, kept = rows_since(study, before), study.committed().stored_series
     assert [row.event for row in rows] == ["step sealed", *["release made"] * 3] * 2
     first, last = rows[:4], rows[4:]
     parts = ({part: row[0].secret[part] for part in ("nodes", "edges")} for row in (first, last))
@@ -94,7 +94,7 @@ def test_a_release_is_the_truth_and_its_noise_and_its_interval_lies_around_it(
     rows = [row for row in study.ledger().rows if row.event == "release made"]
     for name, counts in truth.items():
         own = [row for row in rows if row.fact["series"] == name]
-        plan = terms_of(study.ledger(), study.committed().kept)[name].plan
+        plan = terms_of(study.ledger(), study.committed().stored_series)[name].plan
         widths = half_widths(plan, range(len(own)), "0.95")
         total = 0
         for row, width, std in zip(own, widths, plan.predicted, strict=True):
@@ -167,7 +167,7 @@ def test_a_state_of_another_step_is_refused(study: StoredStudy, step: int) -> No
 
 
 def test_nothing_is_prepared_from_a_state_that_was_restored(study: StoredStudy) -> None:
-    before = study.committed().kept
+    before = study.committed().stored_series
     study.publish(through=2)
     with pytest.raises(IntegrityError, match="the state in the ledger database does not belong"):
         prepare(study.stored(study.ledger()), before, 3, study.backend)

@@ -20,7 +20,7 @@ from graphveil.study.witness import (
     WitnessVerdict,
     advance,
     require,
-    standing,
+    verdict_of,
     writing,
 )
 
@@ -145,7 +145,7 @@ def test_at_first_sight_only_a_good_reason_lets_a_study_go_on(
         wanted = WitnessVerdict.ELSEWHERE
     else:
         wanted = WitnessVerdict.UNKNOWN if at_home is None else WitnessVerdict.MOVED
-    assert standing(as_given(Memory()), as_given(store)) is wanted
+    assert verdict_of(as_given(Memory()), as_given(store)) is wanted
     if wanted is WitnessVerdict.NEW:
         require(as_given(Memory()), as_given(store))
         return
@@ -174,7 +174,7 @@ def test_what_was_seen_has_to_be_there(
         memory = Memory(
             seen={begun.hash: marked(seen, begun), "another lineage": marked(begun, begun)}
         )
-        found = standing(as_given(memory), as_given(store))
+        found = verdict_of(as_given(memory), as_given(store))
         assert found is (WitnessVerdict.MOVED if moved else wanted)
         assert found.may_go_on == (found is WitnessVerdict.IN_STEP)
         if not found.may_go_on:
@@ -193,15 +193,15 @@ def test_what_only_a_copied_memory_knows_does_not_go_on(
     store = Store(ledger(beginning, after), at_home, witnessed)
     begun, newest = beginning[-1], store.rows[-1]
     memory = Memory(seen={begun.hash: marked(newest, begun)}, copied=frozenset([begun.hash]))
-    found = standing(as_given(memory), as_given(store))
+    found = verdict_of(as_given(memory), as_given(store))
     assert (found is WitnessVerdict.RESTORED) == (at_home is None)
     assert found.may_go_on or at_home is not True
     another = replace(memory, copied=frozenset(["another lineage"]))
-    assert standing(as_given(another), as_given(store)) is not WitnessVerdict.RESTORED
+    assert verdict_of(as_given(another), as_given(store)) is not WitnessVerdict.RESTORED
 
 
 def test_a_draft_is_nobodys() -> None:
-    assert standing(as_given(Memory()), as_given(Store())) is WitnessVerdict.NEW
+    assert verdict_of(as_given(Memory()), as_given(Store())) is WitnessVerdict.NEW
     assert Lineage.of(as_given(Store())) is None
     memory = Memory()
     advance(as_given(memory), as_given(Store()))

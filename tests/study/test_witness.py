@@ -94,7 +94,7 @@ def noise_ahead(study: StoredStudy) -> list[int]:
     """What the stored state adds to the releases that are still to come."""
     from json import loads
 
-    state = loads(study.committed().kept["edges"].state)
+    state = loads(study.committed().stored_series["edges"].state)
     return list(state["noise"][0][state["step"] - state["epoch_start"] :])
 
 
@@ -169,7 +169,7 @@ def test_a_restored_backup_is_behind(tmp_path: Path, here: Machine) -> None:
     rmtree(study.folder.root)
     copytree(tmp_path / "backup", study.folder.root)
     restored = study_at(study.folder.root, here)
-    assert restored.standing() is WitnessVerdict.BEHIND
+    assert restored.verdict() is WitnessVerdict.BEHIND
     with pytest.raises(IntegrityError, match="older than what this machine saw"):
         restored.publish()
     with pytest.raises(IntegrityError, match="behind what this machine has seen"):
@@ -185,7 +185,7 @@ def test_a_backup_that_lacks_records_only_can_be_adopted(tmp_path: Path, here: M
     with pytest.raises(IntegrityError, match="older than what this machine saw"):
         restored.publish()
     restored.adopt("the disk broke")
-    assert restored.standing() is WitnessVerdict.IN_STEP
+    assert restored.verdict() is WitnessVerdict.IN_STEP
     restored.publish()
     assert study.publish().steps == [1]  # the lineage of the original is its own
 
@@ -284,7 +284,7 @@ def interrupted_hand_over(study: StoredStudy, code: str, monkeypatch: pytest.Mon
         patch.setattr(Machine, "remember", remember)
         with pytest.raises(KeyboardInterrupt):
             study.hand_over(code)
-    assert study.standing() is WitnessVerdict.HANDING
+    assert study.verdict() is WitnessVerdict.HANDING
 
 
 def test_an_interrupted_hand_over_closes_the_study_until_it_is_adopted(
@@ -331,7 +331,7 @@ def test_a_hand_over_is_not_finished_where_the_study_has_gone_on(
     old = copied(study, tmp_path / "old", here)
     study.publish()
     interrupted_hand_over(study, there.code(), monkeypatch)
-    assert old.standing() is WitnessVerdict.BEHIND
+    assert old.verdict() is WitnessVerdict.BEHIND
     with pytest.raises(IntegrityError, match="older than what this machine saw"):
         old.hand_over(there.code())
 
@@ -358,7 +358,7 @@ def test_every_copy_of_a_draft_is_a_study_of_its_own(
                 act()
         study.add(people())
         study.publish()
-        assert study.standing() is WitnessVerdict.IN_STEP
+        assert study.verdict() is WitnessVerdict.IN_STEP
 
 
 def set_version(study: StoredStudy, version: str) -> None:
@@ -374,7 +374,7 @@ def test_a_study_of_an_older_graphveil_is_trusted_once(
         study = published(tmp_path / "study", here)
     set_version(study, "1")
     old = copied(study, tmp_path / "old", there)
-    assert old.standing() is WitnessVerdict.NEW
+    assert old.verdict() is WitnessVerdict.NEW
     old.announce()
     old.publish()
     copy = copied(old, tmp_path / "copy", Machine(tmp_path / "third"))
@@ -393,7 +393,7 @@ def test_one_changed_cell_does_not_make_a_study_an_older_one(
     assert study.ledger().rows[0].secret == {"version": 2}
     set_version(study, "1")
     copy = copied(study, tmp_path / "copy", there)
-    for each, act in product((study, copy), ("publish", "announce", "standing", "ledger")):
+    for each, act in product((study, copy), ("publish", "announce", "verdict", "ledger")):
         with pytest.raises(IntegrityError, match="has version 1, but the study was opened"):
             getattr(StoredStudy.at(each.folder.root, machine=each.machine), act)()
     with pytest.raises(IntegrityError, match="has version 1"):
@@ -408,7 +408,7 @@ def test_an_adopted_or_handed_study_is_of_no_older_graphveil(
         study = published(tmp_path / "study", here)
     study.adopt("to try it")
     set_version(study, "1")
-    assert copied(study, tmp_path / "copy", there).standing() is WitnessVerdict.UNKNOWN
+    assert copied(study, tmp_path / "copy", there).verdict() is WitnessVerdict.UNKNOWN
 
 
 def test_a_restored_home_directory_is_noticed(tmp_path: Path) -> None:
@@ -418,7 +418,7 @@ def test_a_restored_home_directory_is_noticed(tmp_path: Path) -> None:
     copytree(home, tmp_path / "restored")
     study.publish()
     back = study_at(tmp_path / "restored" / "study", Machine(tmp_path / "restored" / "state"))
-    assert back.standing() is WitnessVerdict.RESTORED
+    assert back.verdict() is WitnessVerdict.RESTORED
     for act in (back.publish, partial(back.add, HUB), partial(back.withdraw, 1), back.announce):
         with pytest.raises(IntegrityError, match="was copied or restored itself") as refused:
             act()
@@ -427,7 +427,7 @@ def test_a_restored_home_directory_is_noticed(tmp_path: Path) -> None:
     other = copied(back, tmp_path / "restored" / "other", back.machine)
     back.adopt("the home directory was restored")
     assert back.publish().steps == [1]
-    assert other.standing() is WitnessVerdict.RESTORED  # it still has the noise of before
+    assert other.verdict() is WitnessVerdict.RESTORED  # it still has the noise of before
     assert study.publish().steps == [2]
 
 
@@ -440,7 +440,7 @@ def test_a_copied_state_folder_is_handed_nothing(tmp_path: Path, here: Machine) 
     assert twin.known_code() == ""
     study = published(tmp_path / "study", here)
     study.hand_over(code)
-    assert copied(study, tmp_path / "first", twin).standing() is WitnessVerdict.ELSEWHERE
+    assert copied(study, tmp_path / "first", twin).verdict() is WitnessVerdict.ELSEWHERE
     assert twin.code() != code
     assert copied(study, tmp_path / "second", taker).publish().steps == [1]
 
@@ -491,7 +491,7 @@ def test_any_public_file_that_shows_more_tells_of_a_restored_backup(
     old = copied(study, tmp_path / "old", Machine(tmp_path / "elsewhere"))
     study.publish()
     show(public, monkeypatch)
-    assert old.standing() is WitnessVerdict.UNKNOWN
+    assert old.verdict() is WitnessVerdict.UNKNOWN
     assert not old.committed().is_behind
     (old.folder.public / left).write_bytes((public / left).read_bytes())
     if left != "ledger.jsonl":

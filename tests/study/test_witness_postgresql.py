@@ -54,7 +54,7 @@ def test_a_clone_is_refused_and_can_be_adopted(
     study.publish()
     for machine in machines[:2]:
         clone = cloned(study, postgresql, tmp_path / f"clone-{machine.folder.name}", machine)
-        assert clone.standing() is WitnessVerdict.MOVED
+        assert clone.verdict() is WitnessVerdict.MOVED
         with pytest.raises(IntegrityError, match="a clone or a restored dump"):
             clone.publish()
         clone.adopt("a new server")
@@ -97,4 +97,4 @@ def test_a_database_is_handed_over(
     assert StoredStudy.at(moved.folder.root, machine=other).publish().steps == [2]
     with pytest.raises(IntegrityError, match="a clone or a restored dump"):
         again.publish()
-    assert moved.standing() is WitnessVerdict.IN_STEP
+    assert moved.verdict() is WitnessVerdict.IN_STEP

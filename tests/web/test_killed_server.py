@@ -13,7 +13,7 @@ import httpx
 import pytest
 
 from graphveil.steward.custody import KnownStudy, known_studies, opened
-from graphveil.steward.staging import Tray
+from graphveil.steward.staging import StagingArea
 from graphveil.steward.status import status
 from graphveil.steward.verifying import Outcome, verify
 from sites import Served, Visitor, served, small_study
@@ -85,17 +85,17 @@ def test_while_files_come_in(tmp_path: Path) -> None:
         name, _, port = host.partition(":")
         with socket.create_connection((name, int(port))) as connection:
             connection.sendall(begun.encode())
-            tray = study.folder / "private" / "tray"
-            while not files_in(tray):
+            staging = study.folder / "private" / "tray"
+            while not files_in(staging):
                 time.sleep(0.01)
             server.kill()
-    assert [name[:11] for name in files_in(tray)] == [".graphveil-"]
-    assert Tray.of(study.folder).files() == ()
+    assert [name[:11] for name in files_in(staging)] == [".graphveil-"]
+    assert StagingArea.of(study.folder).files() == ()
     with served(tmp_path) as server:
         visitor = server.visitor()
         page = visitor.bring(study, {"nodes.csv": NODES, "edges.csv": EDGES})
         assert "nodes.csv" in page.text
-    assert sorted(files_in(tray)) == ["edges.csv", "nodes.csv"], "what was half there is gone"
+    assert sorted(files_in(staging)) == ["edges.csv", "nodes.csv"], "what was half there is gone"
 
 
 @pytest.mark.parametrize("after", MOMENTS)
@@ -106,17 +106,17 @@ def test_while_records_are_looked_at_or_kept(tmp_path: Path, flow: str, after: f
     with served(tmp_path) as server:
         visitor = server.visitor()
         visitor.bring(study, {"nodes.csv": NODES, "edges.csv": EDGES})
-        mark = Tray.of(study.folder).brought().fingerprint
+        mark = StagingArea.of(study.folder).brought().fingerprint
         following = server.process.stdout.readline().strip() if server.process.stdout else ""
         again = Served(server.process, following)
         killed(again, lambda v: v.post(f"{path}/{flow}", at=path, fingerprint=mark), after)
     assert verify(study.folder).outcome is Outcome.PASSED
     with served(tmp_path) as server:
         visitor = server.visitor()
-        if Tray.of(study.folder).files():  # as they were: keep them now
+        if StagingArea.of(study.folder).files():  # as they were: keep them now
             said = visitor.done(visitor.post(f"{path}/look", at=path))
             assert "8 nodes added" in said or "8 nodes already known" in said
-            mark = Tray.of(study.folder).brought().fingerprint
+            mark = StagingArea.of(study.folder).brought().fingerprint
             visitor.done(visitor.post(f"{path}/keep", at=path, fingerprint=mark))
         assert publish_all(visitor, study).startswith("Published")
     assert verify(study.folder).outcome is Outcome.PASSED
@@ -159,8 +159,8 @@ def test_while_a_copy_is_adopted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         killed(server, lambda v: v.post(f"{path}/adopt", at=path, **told), 0.05)
     with served(tmp_path) as server:
         visitor = server.visitor()
-        if not status(copy.folder).standing.may_go_on:
+        if not status(copy.folder).verdict.may_go_on:
             visitor.done(visitor.post(f"{path}/adopt", at=path, **told))
-        assert status(copy.folder).standing.may_go_on
+        assert status(copy.folder).verdict.may_go_on
         publish_all(visitor, copy)
     assert verify(copy.folder).outcome is Outcome.PASSED

@@ -87,7 +87,7 @@ def test_a_restored_study_that_lacks_a_release_is_not_adopted(
     said = visitor.done(visitor.post(f"{path}/adopt", at=path, reason="a disk", alone="yes"))
     assert "this machine has seen releases of this study that this copy lacks" in said
     assert "The study is adopted" not in said
-    assert status(copy.folder).standing is WitnessVerdict.BEHIND
+    assert status(copy.folder).verdict is WitnessVerdict.BEHIND
 
 
 def test_a_copy_on_a_new_machine_is_adopted(
@@ -102,7 +102,7 @@ def test_a_copy_on_a_new_machine_is_adopted(
         assert "Unknown to this machine" in text_of(visitor.get(path).text)
         said = visitor.done(visitor.post(f"{path}/adopt", at=path, reason="moved", alone="yes"))
         assert "The study is adopted" in said
-        assert status(copy.folder).standing.may_go_on
+        assert status(copy.folder).verdict.may_go_on
 
 
 def test_a_draft_has_nothing_to_lose(site: Site, tmp_path: Path) -> None:

@@ -22,7 +22,7 @@ from graphveil.steward import drafting, previewing
 from graphveil.steward.adding import add
 from graphveil.steward.custody import KnownStudy, opened
 from graphveil.steward.requests import SeriesRequest
-from graphveil.steward.staging import LONGEST, Tray, safe_name
+from graphveil.steward.staging import LONGEST, StagingArea, safe_name
 from graphveil.steward.status import status
 from graphveil.steward.verifying import Outcome, verify
 from sites import Visitor, entered, running, small_study, text_of
@@ -46,7 +46,7 @@ def look(visitor: Visitor, study: KnownStudy, **said: str) -> str:
 
 def keep(visitor: Visitor, study: KnownStudy) -> str:
     path = f"/study/{study.key}/records"
-    fingerprint = Tray.of(study.folder).brought().fingerprint
+    fingerprint = StagingArea.of(study.folder).brought().fingerprint
     return visitor.done(visitor.post(f"{path}/keep", at=path, fingerprint=fingerprint))
 
 
@@ -75,7 +75,7 @@ def test_files_are_looked_at_and_kept(visitor: Visitor, study: KnownStudy) -> No
     said = keep(visitor, study)
     assert "Kept as batch 1" in said
     assert status(study.folder).private.batches_waiting == 1
-    assert Tray.of(study.folder).files() == ()
+    assert StagingArea.of(study.folder).files() == ()
     assert not (study.folder / "private" / "tray").exists()
 
 
@@ -154,7 +154,7 @@ def test_files_are_discarded(visitor: Visitor, study: KnownStudy) -> None:
 def test_only_what_was_looked_at_is_kept(visitor: Visitor, study: KnownStudy) -> None:
     visitor.bring(study, {"nodes.csv": NODES, "edges.csv": EDGES})
     look(visitor, study)
-    before = Tray.of(study.folder).brought().fingerprint
+    before = StagingArea.of(study.folder).brought().fingerprint
     visitor.bring(study, {"edges.csv": "source,target\nP0,P1\n"})
     path = f"/study/{study.key}/records"
     said = visitor.done(visitor.post(f"{path}/keep", at=path, fingerprint=before))
@@ -181,10 +181,10 @@ def test_what_comes_while_records_are_kept_stays_as_it_is(
     visitor: Visitor, study: KnownStudy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pause = Pause(monkeypatch)
-    path, tray = f"/study/{study.key}/records", Tray.of(study.folder)
+    path, staging = f"/study/{study.key}/records", StagingArea.of(study.folder)
     visitor.bring(study, {"nodes.csv": NODES, "edges.csv": EDGES})
     look(visitor, study)
-    mark = tray.brought().fingerprint
+    mark = staging.brought().fingerprint
     answer = visitor.post(f"{path}/keep", at=path, fingerprint=mark)
     assert pause.begun.wait(60)
     later = {f"later-{n}.csv": f"node,time\nL{n},2001\n" for n in range(12)}
@@ -195,8 +195,8 @@ def test_what_comes_while_records_are_kept_stays_as_it_is(
     assert "Kept as batch 1" in said
     assert "8 nodes added" in said
     assert "6 edges added" in said, "what was looked at, not what came under the same name"
-    assert {each.name for each in tray.files()} == {*later, "edges.csv"}
-    assert (tray.folder / "files" / "edges.csv").read_text() == "source,target\nP0,P7\n"
+    assert {each.name for each in staging.files()} == {*later, "edges.csv"}
+    assert (staging.folder / "files" / "edges.csv").read_text() == "source,target\nP0,P7\n"
 
 
 def bring_with(
@@ -213,12 +213,12 @@ def test_files_that_were_removed_meanwhile_are_not_kept(
     visitor: Visitor, study: KnownStudy
 ) -> None:
     visitor.bring(study, {"nodes.csv": NODES, "edges.csv": EDGES})
-    tray = Tray.of(study.folder)
-    brought = tray.brought()
-    tray.remove(brought.marks[:1])
-    with pytest.raises(StudyError, match="have changed since"), tray.held(brought):
+    staging = StagingArea.of(study.folder)
+    brought = staging.brought()
+    staging.remove(brought.marks[:1])
+    with pytest.raises(StudyError, match="have changed since"), staging.held(brought):
         pass
-    assert [each.name for each in tray.folder.iterdir()] == ["files"]
+    assert [each.name for each in staging.folder.iterdir()] == ["files"]
 
 
 def test_discarding_leaves_what_the_page_did_not_show(visitor: Visitor, study: KnownStudy) -> None:
@@ -227,34 +227,37 @@ def test_discarding_leaves_what_the_page_did_not_show(visitor: Visitor, study: K
     visitor.bring(study, {"later.csv": NODES, "edges.csv": "source,target\n"})
     path = f"/study/{study.key}/records"
     visitor.post(f"{path}/discard", at=path, file=marks)
-    assert [each.name for each in Tray.of(study.folder).files()] == ["edges.csv", "later.csv"]
+    assert [each.name for each in StagingArea.of(study.folder).files()] == [
+        "edges.csv",
+        "later.csv",
+    ]
 
 
 def test_an_upload_leaves_the_half_file_of_another(study: KnownStudy) -> None:
-    tray = Tray.of(study.folder)
-    with tray.receiving("slow.csv") as slow:
+    staging = StagingArea.of(study.folder)
+    with staging.receiving("slow.csv") as slow:
         slow.write(b"node,time\n")
         slow.flush()
-        with tray.receiving("fast.csv") as fast:
+        with staging.receiving("fast.csv") as fast:
             fast.write(NODES.encode())
-        tray.remove(tray.brought().marks)
+        staging.remove(staging.brought().marks)
         slow.write(b"P0,2001\n")
-    assert [each.name for each in tray.files()] == ["slow.csv"]
-    assert tray.files()[0].read_text() == "node,time\nP0,2001\n"
+    assert [each.name for each in staging.files()] == ["slow.csv"]
+    assert staging.files()[0].read_text() == "node,time\nP0,2001\n"
 
 
 def test_what_a_killed_program_left_is_removed_by_the_next_upload(study: KnownStudy) -> None:
-    tray = Tray.of(study.folder)
-    with tray.receiving("a.csv") as file:
+    staging = StagingArea.of(study.folder)
+    with staging.receiving("a.csv") as file:
         file.write(NODES.encode())
     left = f".graphveil-{'0' * 32}.part"
-    (tray.folder / left).mkdir()
-    (tray.folder / left / "nodes.csv").write_text(NODES)
-    (tray.folder / "files" / left).write_text("node,t")
-    with tray.receiving("b.csv") as file:
+    (staging.folder / left).mkdir()
+    (staging.folder / left / "nodes.csv").write_text(NODES)
+    (staging.folder / "files" / left).write_text("node,t")
+    with staging.receiving("b.csv") as file:
         file.write(NODES.encode())
-    assert [each.name for each in tray.folder.iterdir()] == ["files"]
-    assert [each.name for each in tray.files()] == ["a.csv", "b.csv"]
+    assert [each.name for each in staging.folder.iterdir()] == ["files"]
+    assert [each.name for each in staging.files()] == ["a.csv", "b.csv"]
 
 
 def test_a_file_system_without_links_holds_copies(
@@ -264,10 +267,10 @@ def test_a_file_system_without_links_holds_copies(
         raise PermissionError(1, "Operation not permitted")
 
     monkeypatch.setattr(Path, "hardlink_to", refuse)
-    tray = Tray.of(study.folder)
-    with tray.receiving("a.csv") as file:
+    staging = StagingArea.of(study.folder)
+    with staging.receiving("a.csv") as file:
         file.write(NODES.encode())
-    with tray.held(tray.brought()) as [own]:
+    with staging.held(staging.brought()) as [own]:
         assert own.read_text() == NODES
 
 
@@ -293,7 +296,7 @@ def test_no_name_leads_out_of_the_tray(visitor: Visitor, study: KnownStudy, name
     visitor.bring(study, {name: NODES})
     after = {path for path in root.rglob("*") if "tray" not in path.parts}
     assert after - before <= {study.folder / "private" / "lock"}
-    [file] = Tray.of(study.folder).files()
+    [file] = StagingArea.of(study.folder).files()
     assert file.parent == study.folder / "private" / "tray" / "files"
     assert "\0" in name or file.name == safe_name(name)  # which clients write as %00
     assert len(file.name) <= LONGEST
@@ -308,7 +311,7 @@ def test_files_beyond_the_limit_leave_nothing(tmp_path: Path, study: KnownStudy)
         visitor = entered(site)
         answer = visitor.bring(study, {"small.csv": NODES, "large.csv": b"x" * 20_000})
         assert answer.status_code == 413
-        assert [path.name for path in Tray.of(study.folder).files()] == ["small.csv"]
+        assert [path.name for path in StagingArea.of(study.folder).files()] == ["small.csv"]
         assert len(list((study.folder / "private" / "tray" / "files").iterdir())) == 1
 
 
@@ -330,7 +333,7 @@ def test_nothing_is_stored_before_the_token(
     parts = {"late": file + own, "none": file}.get(token, own + file)
     answer = raw(visitor, study, parts + b"--b--\r\n", "multipart/form-data; boundary=b")
     assert answer.status_code == 403
-    assert Tray.of(study.folder).files() == ()
+    assert StagingArea.of(study.folder).files() == ()
 
 
 @pytest.mark.parametrize(
@@ -347,7 +350,7 @@ def test_forms_that_are_none_are_refused(
     visitor: Visitor, study: KnownStudy, body: bytes, kind: str, code: int
 ) -> None:
     assert raw(visitor, study, body, kind).status_code == code
-    assert Tray.of(study.folder).files() == ()
+    assert StagingArea.of(study.folder).files() == ()
 
 
 def test_a_tray_that_is_a_link_is_refused(

@@ -197,6 +197,6 @@ class Engine(Protocol):
         ...
 
     @property
-    def keeping(self) -> CheckpointFormat | None:
+    def checkpoint_format(self) -> CheckpointFormat | None:
         """The format of its checkpoints; None if each command counts from scratch."""
         ...

@@ -69,8 +69,8 @@ def made_up(promise: Promise, people: int, links: int) -> Records:
     labels = promise.calendar.labels(steps)
     nodes = [(f"M{person}", labels[person * steps // people]) for person in range(people)]
     each = links / people / (1 - ALONE)
-    manners = Manners(lambda chance: _about(each, chance), NEARBY, most, ATTRACTION)
-    pairs = drawn(people, manners, "rehearsal")
+    habits = ContactHabits(lambda chance: _about(each, chance), NEARBY, most, ATTRACTION)
+    pairs = drawn(people, habits, "rehearsal")
     return from_rows(nodes, [(f"M{b}", f"M{a}") for a, b in pairs])
 
 
@@ -289,7 +289,7 @@ def _cells(number: RehearsedNumber) -> tuple[str, str]:
 
 
 @dataclass(frozen=True)
-class Manners:
+class ContactHabits:
     """How people of a network meet.
 
     Attributes:
@@ -307,19 +307,19 @@ class Manners:
     attraction: float = 1.0
 
 
-def drawn(people: int, manners: Manners, seed: str) -> list[tuple[int, int]]:
+def drawn(people: int, habits: ContactHabits, seed: str) -> list[tuple[int, int]]:
     """Links between people, who come one after another; the same seed draws the same links.
 
     Args:
         people: how many; they are numbered in the order in which they come.
-        manners: how they meet.
+        habits: how they meet.
         seed: where the randomness comes from.
     """
     chance = random.Random(seed)
     friends: list[set[int]] = []
     ends: list[int] = []  # everybody once, and once more per link
     for person in range(people):
-        met = _acquaintances(chance, friends, ends, manners)
+        met = _acquaintances(chance, friends, ends, habits)
         friends.append(met)
         for friend in met:
             friends[friend].add(person)
@@ -328,18 +328,18 @@ def drawn(people: int, manners: Manners, seed: str) -> list[tuple[int, int]]:
 
 
 def _acquaintances(
-    chance: random.Random, friends: list[set[int]], ends: list[int], manners: Manners
+    chance: random.Random, friends: list[set[int]], ends: list[int], habits: ContactHabits
 ) -> set[int]:
     """Nobody, or a few people, the next often a friend of the last; never beyond the most."""
     met: set[int] = set()
     if not ends or chance.random() < ALONE:
         return met
-    by_link = manners.attraction == 1 or chance.random() < manners.attraction
+    by_link = habits.attraction == 1 or chance.random() < habits.attraction
     last = chance.choice(ends) if by_link else chance.randrange(len(friends))
-    for _ in range(min(manners.wanted(chance), manners.most)):
-        if len(friends[last]) < manners.most - 1:
+    for _ in range(min(habits.wanted(chance), habits.most)):
+        if len(friends[last]) < habits.most - 1:
             met.add(last)
         circle = sorted(friends[last])
-        near = circle and chance.random() < manners.nearby
+        near = circle and chance.random() < habits.nearby
         last = chance.choice(circle) if near else chance.choice(ends)
     return met

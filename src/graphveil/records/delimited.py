@@ -52,20 +52,20 @@ def separator_of(line: str) -> str:
     return max(SEPARATORS, key=_QUOTED_NAME.sub("", line).count)
 
 
-def header_line(lines: Sequence[str], told: Sequence[str]) -> int:
+def header_line(lines: Sequence[str], columns: Sequence[str]) -> int:
     """How many lines stand above the header.
 
     Args:
         lines: the beginning of a file.
-        told: names of columns that the steward named.
+        columns: names of columns that the steward named.
     """
     rows = [_cells(line) for line in lines[:_MOST_TITLES]]
-    return header_row(rows, told)
+    return header_row(rows, columns)
 
 
-def header_row(rows: Sequence[Sequence[str]], told: Sequence[str]) -> int:
+def header_row(rows: Sequence[Sequence[str]], columns: Sequence[str]) -> int:
     """How many rows of cells stand above the header."""
-    names = {plain(name) for name in told}
+    names = {plain(name) for name in columns}
 
     def is_name(cell: str) -> bool:
         return is_known(cell) or plain(cell) in names

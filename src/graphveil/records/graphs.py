@@ -313,7 +313,7 @@ class XmlWalk(ABC):
         """All elements of a file, or a refusal with its line."""
         walk = cls(file.name, file.ceiling, options.most_nesting)
         try:
-            file.foreseen(options.document_bytes, _COSTS)
+            file.bytes_expected(options.document_bytes, _COSTS)
             for block in file.blocks(options.document_bytes):
                 walk.parser.Parse(block, False)
             walk.parser.Parse(b"", True)

@@ -184,12 +184,12 @@ class SourceFile:
 
         Args:
             most: bytes of the document.
-            costs: see `foreseen`.
+            costs: see `bytes_expected`.
         """
-        self.ceiling.take(self.foreseen(most, costs), self.name)
+        self.ceiling.take(self.bytes_expected(most, costs), self.name)
         return self._unpacked(most) if self._is_translated else self.path.read_bytes()
 
-    def foreseen(self, most: int, costs: Mapping[bytes, int]) -> int:
+    def bytes_expected(self, most: int, costs: Mapping[bytes, int]) -> int:
         """How much memory a document will take, itself included; refuses what is too much.
 
         Args:

@@ -191,12 +191,14 @@ def plan(
         ('moves', 20)
     """
     counted = as_statistic(statistic, parameters)
-    wish = _plan_request(counted, bound, epsilon, delta, horizon, projection, minimise, pool_share)
+    requested = _plan_request(
+        counted, bound, epsilon, delta, horizon, projection, minimise, pool_share
+    )
     if mechanism == AUTO:
         if projection is not None:
             require_projectable(counted, as_threshold(projection), horizon)
-        return best(wish.prospects(), projecting=projection is not None)
-    prospect = wish.prospect(known_mechanisms.mechanism(mechanism))
+        return best(requested.prospects(), projecting=projection is not None)
+    prospect = requested.prospect(known_mechanisms.mechanism(mechanism))
     if prospect.plan is None:
         raise ParameterError("mechanism", f"{prospect.name} {prospect.reason}")
     return prospect.plan
@@ -254,8 +256,10 @@ def compare(
         True
     """
     counted = as_statistic(statistic, parameters)
-    wish = _plan_request(counted, bound, epsilon, delta, horizon, projection, minimise, pool_share)
-    return wish.prospects()
+    requested = _plan_request(
+        counted, bound, epsilon, delta, horizon, projection, minimise, pool_share
+    )
+    return requested.prospects()
 
 
 def best(prospects: list[Prospect], *, projecting: bool = False) -> Plan:

@@ -330,7 +330,7 @@ def _pooled(
 
 
 @dataclass(frozen=True)
-class Asked:
+class AnsweredQuestions:
     """The questions of one release.
 
     Attributes:
@@ -346,7 +346,7 @@ class Asked:
 
 def ask(
     trail: Trail, state: SeriesState, count: Callable[[int], int], source: NoiseSource
-) -> Asked:
+) -> AnsweredQuestions:
     """Ask the questions of the next release; noise is drawn where an epoch begins, and only there.
 
     Guarantees: counts reach what is published through `Rule.measured` plus noise alone, and
@@ -367,7 +367,7 @@ def ask(
         answers.append(Answer(threshold, rule.measured(exact, threshold) + noise))
     used = first + len(answers)
     after = replace(begun, step=begun.step + 1, totals=(exact,), asked=used)
-    return Asked(tuple(answers), drawn[first:used], after)
+    return AnsweredQuestions(tuple(answers), drawn[first:used], after)
 
 
 def standard_deviation(trail: Trail, answer: Answer) -> float:

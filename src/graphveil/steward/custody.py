@@ -133,14 +133,14 @@ class Safekeeping:
     """What a keeper of backups has to know.
 
     Attributes:
-        standing: whether the study may continue here, and if not, why.
+        verdict: whether the study may continue here, and if not, why.
         entries: rows of the ledger; nothing has happened in a draft.
         since_backup: how many of them came after the last backup that was noted; None if
             none was, or what was backed up is no longer in the ledger.
         machine: the code of this machine, to which a study can be handed over.
     """
 
-    standing: WitnessVerdict
+    verdict: WitnessVerdict
     entries: int
     since_backup: int | None
     machine: str
@@ -158,7 +158,7 @@ def safekeeping(folder: Path) -> Safekeeping:
     backups = (each.backup for each in machine.known(study.machine) if each.folder == place)
     newest = next(backups, "")
     since = len(rows) - 1 - rows.index(newest) if newest in rows else None
-    return Safekeeping(study.standing(), len(rows), since, study.machine.code())
+    return Safekeeping(study.verdict(), len(rows), since, study.machine.code())
 
 
 def shared_backup(folder: Path) -> str | None:

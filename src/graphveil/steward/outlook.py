@@ -28,20 +28,20 @@ class Outlook:
         promise: of the study.
         series: what the study says about it.
         first_step: the step at which it begins.
-        kept: the plan of a series that is open; None of one that is not.
+        open_plan: the plan of a series that is open; None of one that is not.
     """
 
     promise: Promise
     series: SeriesPromise
     first_step: int
-    kept: Plan | None = None
+    open_plan: Plan | None = None
 
     @cached_property
     def plan(self) -> Plan:
         """With the mechanism that the study names; of an open series, as it goes on."""
         from graphveil.study.opening import series_plan
 
-        return self.kept or series_plan(self.promise, self.series, self.first_step)
+        return self.open_plan or series_plan(self.promise, self.series, self.first_step)
 
     @cached_property
     def others(self) -> list[Prospect]:
@@ -74,7 +74,7 @@ class Outlook:
         from graphveil.study.opening import series_plan
 
         bound = self.series.threshold() or self.promise.degree_bound.counted
-        fewer = self.series.counted().narrower(bound) if self.kept is None else None
+        fewer = self.series.counted().narrower(bound) if self.open_plan is None else None
         if fewer is None:
             return None
         parameters = self.series.parameters | fewer
@@ -227,8 +227,10 @@ def study_outlook(folder: Path) -> StudyOutlook:
     committed = study.committed()
     promise = study.promise(committed.ledger)
     begins = {each.series: each.first_step for each in committed.ledger.series}
-    plans = {name: plan_of(name, stored) for name, stored in committed.kept.items()}
-    series = (replace(each, kept=plans.get(each.series.name)) for each in outlooks(promise, begins))
+    plans = {name: plan_of(name, stored) for name, stored in committed.stored_series.items()}
+    series = (
+        replace(each, open_plan=plans.get(each.series.name)) for each in outlooks(promise, begins)
+    )
     return StudyOutlook(folder, promise, tuple(series))
 
 

@@ -14,7 +14,7 @@ from graphveil.noise.exact_numbers import as_text
 
 if TYPE_CHECKING:
     from graphveil.mechanisms.planning.plan import Plan
-    from graphveil.mechanisms.planning.pooling import Contender, Curve, Split
+    from graphveil.mechanisms.planning.pooling import Curve, ShareCandidate, Split
     from graphveil.steward.outlook import Outlook
     from graphveil.steward.requests import SeriesRequest
     from graphveil.study import Promise, SeriesPromise
@@ -269,19 +269,19 @@ def _alternative(
     series: SeriesPromise,
     request: SeriesRequest,
     weight: float,
-) -> Contender:
+) -> ShareCandidate:
     """A series with its errors inside a pool and outside; with a δ of its own, only outside."""
-    from graphveil.mechanisms.planning.pooling import Contender
+    from graphveil.mechanisms.planning.pooling import ShareCandidate
 
     if request.delta is not None:
-        return Contender(weight, error_curve(promise, series), None)
+        return ShareCandidate(weight, error_curve(promise, series), None)
     alone = error_curve(promise, series.model_copy(update={"delta": None}))
     inside = None
     if delta > 0:
         inside = possible(pool_curve(promise.with_pool(_pool(total, delta)), series), Fraction(1))
     if inside is None:
         alone(total)  # refuses with its reason what cannot be published at all
-    return Contender(weight, possible(alone, total), inside)
+    return ShareCandidate(weight, possible(alone, total), inside)
 
 
 def possible(curve: Curve, at: Fraction) -> Curve | None:

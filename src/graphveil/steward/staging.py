@@ -101,7 +101,7 @@ class Brought:
 
 
 @dataclass(frozen=True)
-class Tray:
+class StagingArea:
     """The staging area of one study.
 
     Attributes:
@@ -111,7 +111,7 @@ class Tray:
     folder: Path
 
     @classmethod
-    def of(cls, study: Path) -> Tray:
+    def of(cls, study: Path) -> StagingArea:
         """The staging area of a study; refuses a folder that holds none."""
         from graphveil.study import StoredStudy
 

@@ -223,7 +223,7 @@ class Status:
         listed: series and budget.
         is_current: whether the public part shows all that was sealed.
         page: the report, if there is one.
-        standing: how the study compares with what this machine has seen of it.
+        verdict: how the study compares with what this machine has seen of it.
         groups: the public lists of labels that its people have, by name.
     """
 
@@ -235,7 +235,7 @@ class Status:
     listed: SeriesList
     is_current: bool
     page: Path | None
-    standing: WitnessVerdict
+    verdict: WitnessVerdict
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
@@ -268,7 +268,7 @@ class Status:
             "series": listed["series"],
             "public_part_is_current": self.is_current,
             "report": None if self.page is None else str(self.page),
-            "this_machine": self.standing.value,
+            "this_machine": self.verdict.value,
             "private": asdict(self.private),
         }
 
@@ -291,7 +291,7 @@ def status(folder: Path) -> Status:
         listed=SeriesList.of(promise, ledger),
         is_current=_is_current(study, committed),
         page=page if page.is_file() else None,
-        standing=study.standing(),
+        verdict=study.verdict(),
         groups={each.name: each.cells for each in promise.groups.members},
     )
 

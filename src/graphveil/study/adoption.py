@@ -64,7 +64,7 @@ def pool_again(renewed: Iterable[Renewal]) -> Fraction:
 
 
 def renewals(
-    ledger: Ledger, kept: Mapping[str, StoredSeries], prices: Prices = NO_PRICES
+    ledger: Ledger, stored_series: Mapping[str, StoredSeries], prices: Prices = NO_PRICES
 ) -> tuple[Renewal, ...]:
     """What an adoption would do to every series; changes nothing.
 
@@ -72,12 +72,12 @@ def renewals(
 
     Args:
         ledger: of an open study.
-        kept: the stored plan of every series.
+        stored_series: the stored plan of every series.
         prices: what may be paid for a series, by name; by default, the price at which its noise
             stays as large as it is.
     """
     made = {each.series: len(each.releases) for each in ledger.series}
-    before = {name: plan_of(name, kept[name]) for name in made}
+    before = {name: plan_of(name, stored_series[name]) for name in made}
     renewed = tuple(
         Renewal(name, made[name], plan, continuation.renewed(plan, made[name], prices.get(name)))
         for name, plan in before.items()
@@ -101,7 +101,7 @@ def admit(machine: Machine, transaction: Transaction, _: Lineage) -> None:
     Of steps that have their value already, it would publish another.
     """
     for mark in machine.memory(str(transaction.hash_of(0))).marks.values():
-        if transaction.hash_of(mark.told.number) != mark.told.hash:
+        if transaction.hash_of(mark.announced.number) != mark.announced.hash:
             raise IntegrityError(
                 "this machine has seen releases of this study that this copy lacks: it would "
                 "publish steps a second time. Go on with the newest copy; if that is lost, open "
@@ -114,8 +114,8 @@ def enter(
 ) -> tuple[Renewal, ...]:
     """Throw away the noise of the future, and enter the adoption into both chains."""
     _require_all_announced(found)
-    renewed = renewals(found.ledger, found.kept, prices)
-    stored = {each.series: _stored(each, found.kept[each.series]) for each in renewed}
+    renewed = renewals(found.ledger, found.stored_series, prices)
+    stored = {each.series: _stored(each, found.stored_series[each.series]) for each in renewed}
     private = {
         "plans": {name: digest(each.plan) for name, each in stored.items()},
         "states": {name: digest(each.state) for name, each in stored.items()},
@@ -140,8 +140,8 @@ def _require_all_announced(committed: Committed) -> None:
         )
 
 
-def _stored(renewal: Renewal, kept: StoredSeries) -> StoredSeries:
-    state = states.renewed(renewal.before, state_of(renewal.series, kept), ReleaseNoise())
+def _stored(renewal: Renewal, stored_series: StoredSeries) -> StoredSeries:
+    state = states.renewed(renewal.before, state_of(renewal.series, stored_series), ReleaseNoise())
     return StoredSeries(canonical(renewal.after.to_dict()), canonical(state.to_dict()))
 
 

@@ -50,12 +50,12 @@ def require_agreement(reading: Reading) -> None:
     _require_entries(ledger, reading.entries())
 
 
-def require_series(ledger: Ledger, kept: Mapping[str, StoredSeries]) -> None:
+def require_series(ledger: Ledger, stored_series: Mapping[str, StoredSeries]) -> None:
     """Refuse plans and states that differ from those that the ledger commits to."""
     plans, stated = committed_plans(ledger), committed_states(ledger)
-    for name in plans.keys() ^ kept.keys():
+    for name in plans.keys() ^ stored_series.keys():
         raise unsound(f"series '{name}' is in the ledger or in the table of series, but not both")
-    for name, stored in kept.items():
+    for name, stored in stored_series.items():
         _require_same("plan", name, stored.plan, plans[name])
         _require_same("state", name, stored.state, stated[name])
 

@@ -36,12 +36,12 @@ class Committed:
 
     Attributes:
         ledger: all that happened.
-        kept: the stored plan and state of every series.
+        stored_series: the stored plan and state of every series.
         public: the text of the public part.
     """
 
     ledger: Ledger
-    kept: Mapping[str, StoredSeries] = field(repr=False)
+    stored_series: Mapping[str, StoredSeries] = field(repr=False)
     public: PublishedText
 
     @property

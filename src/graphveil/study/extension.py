@@ -141,7 +141,7 @@ class Extension:
 
 
 def extension(
-    ledger: Ledger, kept: Mapping[str, StoredSeries], further: Further, prices: Prices
+    ledger: Ledger, stored_series: Mapping[str, StoredSeries], further: Further, prices: Prices
 ) -> Extension:
     """What an extension would do to every series; changes nothing.
 
@@ -149,7 +149,7 @@ def extension(
 
     Args:
         ledger: of an open study.
-        kept: the stored plan of every series.
+        stored_series: the stored plan of every series.
         further: how far it shall go on.
         prices: what may be paid for a series, by name; by default, the price at which its noise
             stays as large as it is.
@@ -159,7 +159,7 @@ def extension(
     last = further.after(before.calendar, end)
     calendar = before.calendar.lengthened(last)
     calendar.label(last)  # refuses what no calendar can write
-    series = tuple(_longer(ledger, kept, last, prices))
+    series = tuple(_longer(ledger, stored_series, last, prices))
     require_payable(before, {each.series: each.price for each in series}, prices)
     requests = {each.series: each.after.request for each in series}
     after = before.going_on({n: (r.epsilon, r.horizon) for n, r in requests.items()}, calendar)
@@ -183,11 +183,11 @@ def _end(ledger: Ledger) -> int:
 
 
 def _longer(
-    ledger: Ledger, kept: Mapping[str, StoredSeries], last: int, prices: Prices
+    ledger: Ledger, stored_series: Mapping[str, StoredSeries], last: int, prices: Prices
 ) -> Iterator[Longer]:
     """Every series that ends too early, with the plan it has then."""
     for each in ledger.series:
-        before = plan_of(each.series, kept[each.series])
+        before = plan_of(each.series, stored_series[each.series])
         horizon, steps = before.request.horizon, last + 1 - each.first_step
         if horizon is None or horizon >= steps:
             continue
@@ -207,7 +207,7 @@ def enter(transaction: Transaction, found: Committed, planned: Extension) -> Non
     private = {"plans": {name: digest(plan) for name, plan in plans.items()}}
     transaction.append(_announcement(found.ledger, planned), private=private)
     for name, plan in plans.items():
-        transaction.renew_series(name, StoredSeries(plan, found.kept[name].state))
+        transaction.renew_series(name, StoredSeries(plan, found.stored_series[name].state))
 
 
 def _announcement(ledger: Ledger, planned: Extension) -> StudyExtended:

@@ -240,7 +240,7 @@ class Ledger:
         """The rows of one kind."""
         return [row for row in self.rows if row.event == event]
 
-    def told(self, kind: type[FactType]) -> list[tuple[LedgerRow, FactType]]:
+    def facts_of(self, kind: type[FactType]) -> list[tuple[LedgerRow, FactType]]:
         """The rows that state one kind of fact, each with the fact."""
         return [(row, kind.read(row.announcement)) for row in self.of(kind.event)]
 

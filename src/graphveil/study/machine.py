@@ -51,11 +51,11 @@ class Mark(NamedTuple):
 
     Attributes:
         newest: the newest row of the ledger.
-        told: the newest row that is published.
+        announced: the newest row that is published.
     """
 
     newest: SeenRow
-    told: SeenRow
+    announced: SeenRow
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class Machine:
 
     def code(self) -> str:
         """Its name, random and made once, to which a study can be handed over."""
-        with keeping(self.folder):
+        with writing_in(self.folder):
             known = self.known_code()
             if not known or not self._code.exists():
                 _write_bound(self._code, {"code": known or secrets.token_hex(CODE // 2)})
@@ -152,7 +152,7 @@ class Machine:
         Args:
             study: the hash of the row that opened it.
         """
-        return keeping(self._seen(study).parent)
+        return writing_in(self._seen(study).parent)
 
     def memory(self, study: str) -> Memory:
         """What is remembered of a study; nothing of one that was never seen."""
@@ -229,7 +229,7 @@ def _seen_row(stored: Sequence[object]) -> SeenRow:
 
 
 @contextmanager
-def keeping(folder: Path) -> Iterator[None]:
+def writing_in(folder: Path) -> Iterator[None]:
     """One process at a time writes into a folder; what a killed one left is removed."""
     with ExitStack() as held:
         with _in_words():
@@ -361,7 +361,7 @@ def _folder(stored: dict[str, Any]) -> KnownFolder:
 def remember(machine: Machine, folder: Path, backup: str | None = None) -> KnownFolder:
     """Put a folder first in the list of known ones; one that is known retains its key."""
     place = folder.resolve()
-    with keeping(machine.folder):
+    with writing_in(machine.folder):
         before = known(machine)
         same = next((each for each in before if each.folder == place), None)
         entry = same or KnownFolder(secrets.token_hex(KEY), place)
@@ -373,7 +373,7 @@ def remember(machine: Machine, folder: Path, backup: str | None = None) -> Known
 
 def forget(machine: Machine, key: str) -> None:
     """Leave a folder out of the list until it is opened; the study in it stays as it is."""
-    with keeping(machine.folder):
+    with writing_in(machine.folder):
         before = known(machine)
         _keep(machine, [replace(e, hidden=True) if e.key == key else e for e in before])
 

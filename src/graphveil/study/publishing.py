@@ -130,13 +130,13 @@ class Prepared:
 
 
 def prepare(
-    stored: Stored, kept: Mapping[str, StoredSeries], through: int, backend: Backend
+    stored: Stored, stored_series: Mapping[str, StoredSeries], through: int, backend: Backend
 ) -> Prepared:
     """Let the waiting records arrive in the sealed graph, and count every series."""
     ledger, promise = stored.ledger, stored.promise
     made, last = len(ledger.sealed), ledger.rows[-1].hash
     grown = backend.grown(stored, through)
-    terms = terms_of(ledger, kept)
+    terms = terms_of(ledger, stored_series)
     if promise.degree_bound.checked and not all(each.projects for each in terms.values()):
         breaks_at = grown.first_break(promise.degree_bound, made)
         if breaks_at is not None:
@@ -144,13 +144,13 @@ def prepare(
             return Prepared(last, promise, breaks_at)
     newest = max(0, made - 1)  # the step of the stored totals
     counted = grown.counted(terms.values(), newest)
-    series = _ongoing(ledger, kept, terms, counted.counts)
+    series = _ongoing(ledger, stored_series, terms, counted.counts)
     return Prepared(last, promise, None, series, counted)
 
 
 def _ongoing(
     ledger: Ledger,
-    kept: Mapping[str, StoredSeries],
+    stored_series: Mapping[str, StoredSeries],
     terms: Mapping[str, SeriesTerms],
     counts: SeriesCounts,
 ) -> dict[str, Ongoing]:
@@ -161,7 +161,7 @@ def _ongoing(
         ongoing[each.series] = Ongoing(
             terms=own,
             counted=counts.of(own),
-            state=state_of(each.series, kept[each.series]),
+            state=state_of(each.series, stored_series[each.series]),
             processing=_processing(own, each),
         )
         ongoing[each.series].require_fitting(each.series, len(ledger.sealed), newest)
@@ -176,14 +176,14 @@ def _processing(terms: SeriesTerms, series: PublishedSeries) -> Processing | Tra
     return Processing.of(terms.statistic, series.width, history)
 
 
-def terms_of(ledger: Ledger, kept: Mapping[str, StoredSeries]) -> dict[str, SeriesTerms]:
+def terms_of(ledger: Ledger, stored_series: Mapping[str, StoredSeries]) -> dict[str, SeriesTerms]:
     """The terms of every series; their plans are those that they were opened with."""
     bound = ledger.versions[-1].degree_bound
     return {
         each.series: SeriesTerms(
             statistic=each.promise.counted(),
             bound=each.promise.threshold() or bound,
-            plan=plan_of(each.series, kept[each.series]),
+            plan=plan_of(each.series, stored_series[each.series]),
             first_step=each.first_step,
         )
         for each in ledger.series

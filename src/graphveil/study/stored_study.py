@@ -279,16 +279,16 @@ class StoredStudy:
             ledger = self.announce(run.ledger)
         return Announced(list(range(first, last + 1)), ledger)
 
-    def standing(self) -> witness.WitnessVerdict:
+    def verdict(self) -> witness.WitnessVerdict:
         """Compares the study with what this machine has seen of it."""
         with self.store.reading() as reading:
-            return witness.standing(self.machine, reading)
+            return witness.verdict_of(self.machine, reading)
 
     def extension(self, further: Further, prices: Prices = NO_PRICES) -> Extension:
         """What extending the study would do to every series; changes nothing."""
         state = self.committed()
         _require_promised(state)
-        return extension.extension(state.ledger, state.kept, further, prices)
+        return extension.extension(state.ledger, state.stored_series, further, prices)
 
     def extend(self, further: Further, prices: Prices = NO_PRICES) -> Extension:
         """Go on past the last step that was planned.
@@ -300,7 +300,7 @@ class StoredStudy:
         """
         _require_promised(self.committed())
         with self._writing() as (transaction, state):
-            planned = extension.extension(state.ledger, state.kept, further, prices)
+            planned = extension.extension(state.ledger, state.stored_series, further, prices)
             extension.enter(transaction, state, planned)
         self.announce(transaction.ledger())
         return planned
@@ -308,7 +308,7 @@ class StoredStudy:
     def renewals(self, prices: Prices = NO_PRICES) -> tuple[Renewal, ...]:
         """What adopting the study would do to every series; changes nothing."""
         state = self.committed()
-        return adoption.renewals(state.ledger, state.kept, prices)
+        return adoption.renewals(state.ledger, state.stored_series, prices)
 
     def adopt(self, reason: str, prices: Prices = NO_PRICES) -> tuple[Renewal, ...]:
         """Go on with a study that was copied, moved or restored, with fresh noise from now on.
@@ -320,7 +320,7 @@ class StoredStudy:
         """
         stated_reason = adoption.require_reason(reason)
         self._require_open("adopted")
-        if self.standing().may_go_on:
+        if self.verdict().may_go_on:
             self.announce()
         with self._writing(admit=adoption.admit) as (transaction, state):
             renewed = adoption.enter(transaction, state, stated_reason, prices)
@@ -340,7 +340,7 @@ class StoredStudy:
         with self.store.reading() as reading:
             if witness.is_handed_to(code, reading):
                 return
-        if self.standing() is not witness.WitnessVerdict.HANDING:
+        if self.verdict() is not witness.WitnessVerdict.HANDING:
             self.announce()
         with self._writing(admit=witness.admit_handing) as (transaction, _):
             begun = witness.interrupted(self.machine, transaction)
@@ -504,9 +504,9 @@ class _Run:
     def _prepare(self) -> Prepared:
         """Prepare all steps; where the bound is broken, enter that privately and refuse."""
         study, found = self._study, self._found
-        agreement.require_series(found.ledger, found.kept)  # before it is counted with
+        agreement.require_series(found.ledger, found.stored_series)  # before it is counted with
         stored = study.stored(found.ledger)
-        prepared = publishing.prepare(stored, found.kept, self._last, study.backend)
+        prepared = publishing.prepare(stored, found.stored_series, self._last, study.backend)
         try:
             publishing.require_bound(prepared, begun=self._made > self._first)
         except BoundError:

@@ -52,7 +52,7 @@ class _Subject:
     study: StoredStudy
     public: PublishedText
     ledger: Ledger
-    kept: Mapping[str, StoredSeries]
+    stored_series: Mapping[str, StoredSeries]
     releases: Releases
 
     @cached_property
@@ -64,7 +64,7 @@ class _Subject:
     @cached_property
     def terms(self) -> dict[str, SeriesTerms]:
         """Those of every series."""
-        return publishing.terms_of(self.ledger, self.kept)
+        return publishing.terms_of(self.ledger, self.stored_series)
 
 
 def verify(study: StoredStudy) -> Iterator[Check]:
@@ -155,17 +155,17 @@ def _files(subject: _Subject) -> str:
 
 def _plans_and_states(subject: _Subject) -> str:
     """The stored plans and states are those that the ledger's rows were made with."""
-    agreement.require_series(subject.ledger, subject.kept)
+    agreement.require_series(subject.ledger, subject.stored_series)
     plans = agreement.committed_plans(subject.ledger)
     for each in subject.ledger.series:
         announced, (row, plan) = each.plan and digest(canonical(each.plan)), plans[each.series]
         _require(row, announced in (None, plan), "the public was told another plan of the series")
-    return f"{len(subject.kept)} series, unchanged since their last release"
+    return f"{len(subject.stored_series)} series, unchanged since their last release"
 
 
 def _witness(subject: _Subject) -> str:
     """The study is no older than what this machine has seen of it."""
-    verdict = subject.study.standing()
+    verdict = subject.study.verdict()
     if verdict in (WitnessVerdict.BEHIND, WitnessVerdict.FORKED):
         raise IntegrityError(
             f"this machine: {verdict.value}. This copy must not go on: another one is newer, and "
@@ -182,7 +182,7 @@ def _counts(subject: _Subject) -> str:
         return "nothing is sealed yet"
     counts, before = subject.recounted.counts, dict.fromkeys(terms, 0)
     counted_now = {name: counts.of(each) for name, each in terms.items()}
-    releases = ledger.told(ReleaseMade)
+    releases = ledger.facts_of(ReleaseMade)
     for row, fact in releases:
         found = counted_now[fact.series]
         if isinstance(found, ThresholdCounts):
@@ -209,10 +209,10 @@ def _standing(subject: _Subject) -> str:
 
 def _noise(subject: _Subject) -> str:
     """The published values are the exact values plus the stored noise."""
-    made = subject.ledger.told(ReleaseMade)
+    made = subject.ledger.facts_of(ReleaseMade)
     for series in subject.ledger.series:
         releases = [(row, fact) for row, fact in made if fact.series == series.series]
-        state = state_of(series.series, subject.kept[series.series])
+        state = state_of(series.series, subject.stored_series[series.series])
         totals = np.cumsum([row.secret["differences"] for row, _ in releases], axis=0)
         if subject.terms[series.series].follows:
             _require_followed(subject, series.series, releases, state, totals.ravel().tolist())

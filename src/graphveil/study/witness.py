@@ -133,7 +133,7 @@ class Lineage(NamedTuple):
         return self.is_untouched and self.taker is not None and self.taker == machine.known_code()
 
 
-def standing(machine: Machine, reading: Reading) -> WitnessVerdict:
+def verdict_of(machine: Machine, reading: Reading) -> WitnessVerdict:
     """Compares a study with what a machine has seen of it; changes nothing."""
     lineage = Lineage.of(reading)
     if lineage is None:
@@ -199,7 +199,7 @@ def is_handed_to(code: str, reading: Reading) -> bool:
 
 def require(machine: Machine, reading: Reading) -> None:
     """Refuse to go on with a study from a state that is not the newest."""
-    verdict = standing(machine, reading)
+    verdict = verdict_of(machine, reading)
     if not verdict.may_go_on:
         lineage, unfinished = Lineage.of(reading), interrupted(machine, reading)
         taker = unfinished.secret["to"] if unfinished else lineage and lineage.taker
@@ -261,7 +261,7 @@ def _admit(machine: Machine, transaction: Transaction, lineage: Lineage) -> None
 
 def admit_handing(machine: Machine, transaction: Transaction, lineage: Lineage) -> None:
     """Admit the newest state to a hand-over, and a state whose hand-over was interrupted."""
-    if standing(machine, transaction) is not WitnessVerdict.HANDING:
+    if verdict_of(machine, transaction) is not WitnessVerdict.HANDING:
         _admit(machine, transaction, lineage)
 
 

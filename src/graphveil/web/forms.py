@@ -27,7 +27,7 @@ from graphveil.steward.previewing import (
     PERSON,
     Preview,
 )
-from graphveil.steward.staging import Reading, Tray
+from graphveil.steward.staging import Reading, StagingArea
 
 MOST_BYTES = 1 << 20
 MOST_FIELDS = 2000
@@ -205,8 +205,8 @@ MOST_TOKEN = 200  # bytes
 class _Receiver:
     """Receives the parts of the form from the parser: first the token, then files."""
 
-    def __init__(self, tray: Tray, check: Callable[[str], None], most: int) -> None:
-        self._staging, self._check, self._left = tray, check, most
+    def __init__(self, staging: StagingArea, check: Callable[[str], None], most: int) -> None:
+        self._staging, self._check, self._left = staging, check, most
         self._header, self._value = b"", b""
         self._headers: dict[bytes, bytes] = {}
         self._token, self._is_token, self._allowed = bytearray(), False, False
@@ -278,12 +278,12 @@ class _Receiver:
         self._open.__exit__(type(error), error, None)
 
 
-async def receive(request: Request, tray: Tray, most: int) -> list[str]:
+async def receive(request: Request, staging: StagingArea, most: int) -> list[str]:
     """Write the files of a form to the staging area; returns their original names."""
     kind, options = parse_options_header(request.headers.get("content-type", ""))
     if kind != b"multipart/form-data" or b"boundary" not in options:
         raise HTTPException(415, "A form with files is expected.")
-    receiver = _Receiver(tray, lambda sent: require_token(request, sent), most)
+    receiver = _Receiver(staging, lambda sent: require_token(request, sent), most)
     try:
         parser = MultipartParser(options[b"boundary"], receiver.callbacks())  # type: ignore[arg-type]
         async for piece in request.stream():

@@ -101,8 +101,8 @@ class LocalEngine:
         return people_beyond(sequence, bound, after)
 
     @property
-    def keeping(self) -> CheckpointFormat:
-        """The format of its checkpoints; see `Engine.keeping`."""
+    def checkpoint_format(self) -> CheckpointFormat:
+        """The format of its checkpoints; see `Engine.checkpoint_format`."""
         from graphveil.backends.local.counters import LocalKeeping
 
         return LocalKeeping()

@@ -89,12 +89,12 @@ def count_degrees(
         sequence.node_offsets, sequence.offsets, sequence.entries,
         late.offsets, late.newer, late.entries,
     )  # fmt: skip
-    lifts = lifts_of(direction, directed=sequence.directed)
-    return reached(edges, lifts, from_step, before or no_degrees(sequence))
+    increments = increments_of(direction, directed=sequence.directed)
+    return reached(edges, increments, from_step, before or no_degrees(sequence))
 
 
 def reached(
-    edges: EdgeColumns, lifts: DegreeIncrements, from_step: int, before: Degrees
+    edges: EdgeColumns, increments: DegreeIncrements, from_step: int, before: Degrees
 ) -> tuple[DegreeReach, Degrees]:
     """The same for any columns of edges, and for whichever of their ends are lifted."""
     steps, state = len(edges.node_offsets) - 1, _resume(edges, before)
@@ -103,7 +103,7 @@ def reached(
     runs, known, step = [np.empty((0, 3), dtype=np.int64)], len(before.hubs), from_step
     while step < steps:
         rest = low[step - from_step :]
-        step, known, rows = _lift_steps(step, known, edges, lifts, state, rest, room)
+        step, known, rows = _lift_steps(step, known, edges, increments, state, rest, room)
         runs.append(room[:rows].astype(np.int64))
     hubs = state.hubs[:known].copy()
     degree = state.low.astype(np.int32)
@@ -123,7 +123,7 @@ def dense_width(steps: int) -> int:
     return min(WIDEST, max(NARROWEST, LARGEST_TABLE // max(1, steps)))
 
 
-def lifts_of(direction: Direction, *, directed: bool) -> DegreeIncrements:
+def increments_of(direction: Direction, *, directed: bool) -> DegreeIncrements:
     """Which links lift a node's degree in a direction."""
     if directed == (direction == "total"):
         raise ParameterError(
@@ -142,8 +142,8 @@ def _resume(edges: EdgeColumns, before: Degrees) -> DegreeState:
     low, high = np.zeros(nodes, np.int16), np.zeros(nodes, np.int32)
     np.minimum(before.degree, before.width, out=low[:known], casting="unsafe")
     high[before.hubs] = before.degree[before.hubs]
-    lifts = 2 * (len(edges.entries) + len(edges.late_newer))
-    most_lifts = lifts + int(before.degree.sum(dtype=np.int64))
+    increments = 2 * (len(edges.entries) + len(edges.late_newer))
+    most_lifts = increments + int(before.degree.sum(dtype=np.int64))
     hubs, settled = np.zeros((2, most_lifts // before.width + 1), dtype=np.int32)
     hubs[: len(before.hubs)] = before.hubs
     settled[: len(before.hubs)] = high[before.hubs]
@@ -155,7 +155,7 @@ def _arrive(
     step: int,
     known: int,
     edges: EdgeColumns,
-    lifts: DegreeIncrements,
+    increments: DegreeIncrements,
     state: DegreeState,
     reached: Int64s,
 ) -> int:
@@ -165,10 +165,10 @@ def _arrive(
     arrived = np.zeros(width + 1, dtype=np.int64)
     for node in range(edges.node_offsets[step], edges.node_offsets[step + 1]):
         own = offsets[node + 1] - offsets[node]
-        if lifts.newer != BOTH:
+        if increments.newer != BOTH:
             own = 0
             for place in range(offsets[node], offsets[node + 1]):
-                own += entries[place] & lifts.newer != 0
+                own += entries[place] & increments.newer != 0
         low[node] = min(own, width)
         arrived[min(own, width)] += 1
         if own >= width:
@@ -234,7 +234,7 @@ def _lift_steps(
     step: int,
     known: int,
     edges: EdgeColumns,
-    lifts: DegreeIncrements,
+    increments: DegreeIncrements,
     state: DegreeState,
     table: Int64s,
     room: Int32s,
@@ -249,15 +249,15 @@ def _lift_steps(
         if rows + len(state.hubs) > len(room):
             break
         before = known
-        known = _arrive(step, known, edges, lifts, state, reached)
+        known = _arrive(step, known, edges, increments, state, reached)
         first, last = edges.node_offsets[step], edges.node_offsets[step + 1]
         prompt = edges.entries[edges.offsets[first] : edges.offsets[last]]
-        known = _lift(prompt, lifts.older, known, low, high, hubs, reached)
+        known = _lift(prompt, increments.older, known, low, high, hubs, reached)
         first, last = edges.late_offsets[step], edges.late_offsets[step + 1]
         late, newer = edges.late_entries[first:last], edges.late_newer[first:last]
-        known = _lift(late, lifts.older, known, low, high, hubs, reached)
+        known = _lift(late, increments.older, known, low, high, hubs, reached)
         turned = newer << 2 | (late & BOTH)  # the same edges, seen from their other end
-        known = _lift(turned, lifts.newer, known, low, high, hubs, reached)
+        known = _lift(turned, increments.newer, known, low, high, hubs, reached)
         state.settled[before:known] = len(reached) - 1
         rows += _settle(step, known, state, room[rows:])
         step += 1

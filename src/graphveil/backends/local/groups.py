@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from graphveil.backends.backend import Answer
 from graphveil.backends.local.components import oldest
-from graphveil.backends.local.degrees import DegreeIncrements, EdgeColumns, lifts_of
+from graphveil.backends.local.degrees import DegreeIncrements, EdgeColumns, increments_of
 from graphveil.backends.local.patterns import count_triangles
 from graphveil.backends.local.work import Work
 from graphveil.errors import CountOverflowError, ParameterError
@@ -179,13 +179,13 @@ def _degrees(
     state: Packed | None,
 ) -> Answer:
     assert isinstance(tally.tally, DegreeTally), "which is counted here"
-    lifts = lifts_of(tally.tally.direction, directed=work.sequence.directed)
-    return reached_by_cell(_columns(work.sequence), lifts, cell, kinds, from_step, state)
+    increments = increments_of(tally.tally.direction, directed=work.sequence.directed)
+    return reached_by_cell(_columns(work.sequence), increments, cell, kinds, from_step, state)
 
 
 def reached_by_cell(
     edges: EdgeColumns,
-    lifts: DegreeIncrements,
+    increments: DegreeIncrements,
     cell: Cells,
     kinds: int,
     from_step: int,
@@ -203,7 +203,7 @@ def reached_by_cell(
         packed[: len(before)] |= np.left_shift(before.astype(holding), CELL_BITS)
         table = np.zeros((steps, kinds, width), dtype=np.int64)
         most = np.iinfo(holding).max >> CELL_BITS
-        highest = _lift_steps(from_step, edges, lifts, most, packed, table)
+        highest = _lift_steps(from_step, edges, increments, most, packed, table)
         if highest < width:
             return Answer(table, packed >> CELL_BITS)
         # Somebody has more links than the table has room for: once more.
@@ -279,7 +279,7 @@ def _lift(entries: Int32s, bits: int, most: int, packed: Packed, reached: Counts
 def _lift_steps(
     from_step: int,
     edges: EdgeColumns,
-    lifts: DegreeIncrements,
+    increments: DegreeIncrements,
     most: int,
     packed: Packed,
     table: Counts,
@@ -291,15 +291,15 @@ def _lift_steps(
     highest = 0
     for row in range(len(table)):
         step, reached = from_step + row, table[row]
-        highest = max(highest, _arrive(step, edges, lifts.newer, most, packed, reached))
+        highest = max(highest, _arrive(step, edges, increments.newer, most, packed, reached))
         first, last = edges.node_offsets[step], edges.node_offsets[step + 1]
         prompt = edges.entries[edges.offsets[first] : edges.offsets[last]]
-        highest = max(highest, _lift(prompt, lifts.older, most, packed, reached))
+        highest = max(highest, _lift(prompt, increments.older, most, packed, reached))
         first, last = edges.late_offsets[step], edges.late_offsets[step + 1]
         late, newer = edges.late_entries[first:last], edges.late_newer[first:last]
-        highest = max(highest, _lift(late, lifts.older, most, packed, reached))
+        highest = max(highest, _lift(late, increments.older, most, packed, reached))
         turned = newer << 2 | (late & BOTH)  # the same edges, seen from their other end
-        highest = max(highest, _lift(turned, lifts.newer, most, packed, reached))
+        highest = max(highest, _lift(turned, increments.newer, most, packed, reached))
     return highest
 
 

@@ -21,7 +21,7 @@ from graphveil.backends.spark.intake.taking import taken_in, with_steps, workspa
 from graphveil.backends.spark.jobs import SparkCluster
 from graphveil.backends.spark.records import batches, checkpoint, segments
 from graphveil.backends.spark.records.candidates import SparkValidatedBatch, candidate
-from graphveil.backends.spark.records.checkpoint import KeptState, SparkCheckpoint
+from graphveil.backends.spark.records.checkpoint import CheckpointState, SparkCheckpoint
 from graphveil.backends.spark.session import is_local, opened
 from graphveil.errors import EngineError, InputError
 from graphveil.graph.intake.rules import RecordRules
@@ -45,11 +45,11 @@ class Sealed:
 
     Attributes:
         graph: all of it.
-        kept: the newest checkpoint, as of that step or an earlier one.
+        cached: the newest checkpoint, as of that step or an earlier one.
     """
 
     graph: SparkGraph = field(repr=False)
-    kept: KeptState | None = field(repr=False)
+    cached: CheckpointState | None = field(repr=False)
 
     @property
     def text(self) -> bool:
@@ -126,8 +126,8 @@ class SparkBackend(SparkEngine):
             due = batches.until(waiting.records, through)
             groups = stored.promise.groups
             reading = Reading("nodes", graph.calendar, rules, text=True, groups=groups)
-            coming = ArrivalRules(reading, "join")
-            graph = taken_in(self.on_spark, graph, None, coming, due).graph
+            arrival_rules = ArrivalRules(reading, "join")
+            graph = taken_in(self.on_spark, graph, None, arrival_rules, due).graph
         graph = with_steps(graph, np.zeros((3, through + 1), np.int64))
         return SparkGrown(self, stored, sealed, graph, text=sealed.text or waiting.text)
 
@@ -212,7 +212,7 @@ class SparkGrown:
 
     def counted(self, series: Collection[SeriesTerms], since: int) -> SparkCounted:
         """Count every series, going on from the checkpoint."""
-        cached, home = self.sealed.kept, checkpoint.home_of(self.stored.folder)
+        cached, home = self.sealed.cached, checkpoint.home_of(self.stored.folder)
         before = cached.counts(home, series) if cached else None
         graph = cast("GraphSequence", self.graph)
         counts = count_series(self.backend.counting, graph, series, before, since=since)
@@ -225,12 +225,12 @@ class SparkCounted:
     """Steps that are ready to be sealed; see `PreparedSteps`.
 
     Attributes:
-        standing: the checkpoint to be written: the graph, and the counts.
+        checkpoint: the checkpoint to be written: the graph, and the counts.
         people: the tables of nodes that are sealed, to which segments add.
         text: whether ids are written as text.
     """
 
-    standing: SparkCheckpoint
+    checkpoint: SparkCheckpoint
     people: tuple[NodePart, ...] = field(repr=False)
     text: bool
     written: list[NodePart] = field(default_factory=list, repr=False)
@@ -238,23 +238,23 @@ class SparkCounted:
     @property
     def counts(self) -> SeriesCounts:
         """Of every series."""
-        return self.standing.counts
+        return self.checkpoint.counts
 
     @property
     def steps(self) -> int:
         """How many steps there are."""
-        return self.standing.graph.steps
+        return self.checkpoint.graph.steps
 
     def write_segment(self, steps: range) -> dict[str, Any]:
         """Write what some steps add to the graph."""
-        state, home = self.standing, self.standing.stored.folder.segments
+        state, home = self.checkpoint, self.checkpoint.stored.folder.segments
         wrote = segments.write(state.cluster, home, state.graph, steps, text=self.text)
         self.written.extend(wrote.people)
         return wrote.files
 
     def keep(self, row: str) -> Mapping[str, str]:
         """Store a checkpoint."""
-        return self.standing.keep(row, [*self.people, *self.written])
+        return self.checkpoint.keep(row, [*self.people, *self.written])
 
 
 @dataclass(frozen=True, eq=False)
@@ -264,12 +264,12 @@ class SparkRecounted:
     backend: SparkBackend
     stored: Stored
     series: Collection[SeriesTerms]
-    kept: KeptState | None = field(repr=False)
+    cached: CheckpointState | None = field(repr=False)
     graph: SparkGraph = field(repr=False)
     counts: SeriesCounts = field(repr=False)
 
     def compared(self) -> CacheCheck:
         """Compare the checkpoint with it."""
         return checkpoint.compared(
-            self.backend.on_spark, self.stored, self.kept, self.graph, self.counts, self.series
+            self.backend.on_spark, self.stored, self.cached, self.graph, self.counts, self.series
         )

@@ -234,15 +234,17 @@ class Half(NamedTuple):
 
 
 def halves(
-    graph: SparkGraph, colour: int, lifts: DegreeIncrements, since: int = 0
+    graph: SparkGraph, colour: int, increments: DegreeIncrements, since: int = 0
 ) -> Iterator[Half]:
     """All half-edges of the nodes of a colour from a step on, file by file."""
     p = np.int32(graph.colours)
     for edges in read_all(graph, around(graph, colour), since):
         if edges.part.newer == colour:
-            yield _half(edges, edges.newer // p, lifts.newer, at_newer=True)
+            yield _half(edges, edges.newer // p, increments.newer, at_newer=True)
         if edges.part.older == colour:
-            yield _half(edges, (edges.entries >> np.int32(2)) // p, lifts.older, at_newer=False)
+            yield _half(
+                edges, (edges.entries >> np.int32(2)) // p, increments.older, at_newer=False
+            )
 
 
 def _half(edges: Edges, node: NDArray[np.int32], bits: int, *, at_newer: bool) -> Half:

@@ -61,13 +61,13 @@ def count(task: Task) -> Found:
 
     from graphveil.backends.local.degrees import Degrees, reached
 
-    edges, lifts = half_edges(task)
+    edges, increments = half_edges(task)
     none = np.empty(0, np.int32)
     before = Degrees(none, none, task.width)
     degree = degrees_before(task)
     if degree is not None:
         before = Degrees(degree, np.flatnonzero(degree >= task.width).astype(np.int32), task.width)
-    reach, after = reached(edges, lifts, task.since, before)
+    reach, after = reached(edges, increments, task.since, before)
     state = task.graph.workspace.write("degrees", pa.table({"degree": after.degree}))
     steps, degrees = np.nonzero(reach.low)
     return Found(steps, degrees, reach.low[steps, degrees], reach.runs, state)
@@ -83,12 +83,14 @@ def degrees_before(task: Task) -> np.ndarray | None:
 
 def half_edges(task: Task) -> tuple[EdgeColumns, DegreeIncrements]:
     """The links of a colour's nodes as columns of edges, and which ends of these are lifted."""
-    from graphveil.backends.local.degrees import DegreeIncrements, EdgeColumns, lifts_of
+    from graphveil.backends.local.degrees import DegreeIncrements, EdgeColumns, increments_of
     from graphveil.backends.spark.blocks import halves, in_time_order
 
     graph = task.graph
-    lifts = lifts_of(task.direction, directed=graph.directed)
-    found = [((half.node,), half.cuts) for half in halves(graph, task.colour, lifts, task.since)]
+    increments = increments_of(task.direction, directed=graph.directed)
+    found = [
+        ((half.node,), half.cuts) for half in halves(graph, task.colour, increments, task.since)
+    ]
     columns, cuts = in_time_order(found, graph.steps) if found else ([np.empty(0, np.int32)], None)
     node = columns[0]
     ends = np.zeros(graph.steps + 1, np.int64) if cuts is None else cuts

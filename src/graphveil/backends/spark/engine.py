@@ -34,7 +34,7 @@ class SparkEngine:
 
     cluster: Cluster = field(repr=False)
     scratch: Workspace | None = field(default=None, repr=False)
-    keeping: None = None
+    checkpoint_format: None = None
 
     def count(
         self,
@@ -110,8 +110,8 @@ class SparkEngine:
             return True
         if not isinstance(bound, HubBound):
             return False
-        beside = self._beside(graph, found, bound)
-        most = (max(b.to_hubs for b in beside), max(b.from_hubs for b in beside))
+        hub_adjacency = self._beside(graph, found, bound)
+        most = (max(b.to_hubs for b in hub_adjacency), max(b.from_hubs for b in hub_adjacency))
         return all(linked <= allowed for linked, allowed in zip(most, bound.hubs, strict=False))
 
     def people_beyond(self, graph: SparkGraph, bound: Bound, *, after: object = None) -> int:
@@ -133,10 +133,10 @@ class SparkEngine:
     ) -> list[projection.HubAdjacency]:
         colours = range(graph.colours)
         tasks = [
-            projection.BesideTask(graph.only(around(graph, c)), c, tuple(found), bound.hubs)
+            projection.HubAdjacencyTask(graph.only(around(graph, c)), c, tuple(found), bound.hubs)
             for c in colours
         ]
-        return self.cluster.run(projection.beside, tasks)
+        return self.cluster.run(projection.hub_adjacency, tasks)
 
 
 def _require_earlier(after: ExactCounts, graph: SparkGraph) -> None:

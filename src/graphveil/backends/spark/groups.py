@@ -190,12 +190,12 @@ def count_degrees(task: DegreeTask) -> CellDegrees:
     from graphveil.backends.local.groups import cells_of_people, reached_by_cell
 
     own, workspace = task.degrees, task.degrees.graph.workspace
-    edges, lifts = degrees.half_edges(own)
+    edges, increments = degrees.half_edges(own)
     strata = workspace.read(task.strata)["stratum"].to_numpy()
     cell, kinds = cells_of_people(strata, task.axes)
     before = degrees.degrees_before(own)
     try:
-        answer = reached_by_cell(edges, lifts, cell, kinds, own.since, before)
+        answer = reached_by_cell(edges, increments, cell, kinds, own.since, before)
     except CountOverflowError:  # which the driver raises: it would not know this error as ours
         return CellDegrees(None, np.empty(0, np.int64), np.empty(0, np.int64), "")
     assert isinstance(answer.tallied, np.ndarray), "cells are columns"

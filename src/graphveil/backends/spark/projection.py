@@ -71,11 +71,11 @@ def cut(task: CutTask) -> dict[str, str]:
 def _cut(task: CutTask, direction: str, most: int) -> str:
     import pyarrow as pa
 
-    from graphveil.backends.local.degrees import lifts_of
+    from graphveil.backends.local.degrees import increments_of
     from graphveil.backends.spark.blocks import halves
 
-    lifts = lifts_of(direction, directed=task.graph.directed)  # type: ignore[arg-type]
-    found = list(halves(task.graph, task.colour, lifts))
+    increments = increments_of(direction, directed=task.graph.directed)  # type: ignore[arg-type]
+    found = list(halves(task.graph, task.colour, increments))
     degree = np.zeros(nodes_of(task.graph, task.colour), np.int64)
     for half in found:
         degree += np.bincount(half.node, minlength=len(degree))
@@ -193,7 +193,7 @@ class Hubs(NamedTuple):
     out_hubs: str
 
 
-class BesideTask(NamedTuple):
+class HubAdjacencyTask(NamedTuple):
     """The nodes of one colour, the hubs of all, and how many somebody may be linked to."""
 
     graph: SparkGraph
@@ -231,14 +231,14 @@ def degrees(task: DegreeTask) -> Hubs:
     """The degrees of one colour at the end; runs on a worker."""
     import pyarrow as pa
 
-    from graphveil.backends.local.degrees import lifts_of
+    from graphveil.backends.local.degrees import increments_of
     from graphveil.backends.spark.blocks import halves
 
     found = {}
     for direction in ("out", "in") if task.graph.directed else ("total",):
         degree = np.zeros(nodes_of(task.graph, task.colour), np.int64)
-        lifts = lifts_of(direction, directed=task.graph.directed)
-        for half in halves(task.graph, task.colour, lifts):
+        increments = increments_of(direction, directed=task.graph.directed)
+        for half in halves(task.graph, task.colour, increments):
             degree += np.bincount(half.node, minlength=len(degree))
         found[direction] = degree
     outward = found["out" if task.graph.directed else "total"]
@@ -250,7 +250,7 @@ def degrees(task: DegreeTask) -> Hubs:
     return Hubs(int(outward.max(initial=0)), int(inward.max(initial=0)), *names)
 
 
-def beside(task: BesideTask) -> HubAdjacency:
+def hub_adjacency(task: HubAdjacencyTask) -> HubAdjacency:
     """The hubs beside the nodes of one colour; runs on a worker."""
     from graphveil.backends.spark.blocks import around, read_all
 

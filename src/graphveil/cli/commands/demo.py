@@ -227,10 +227,10 @@ class MadeUp:
 
 def made_up(seed: str, first_year: int, years: int, per_year: int) -> MadeUp:
     """The same seed makes the same network; nobody has more links than the bound."""
-    from graphveil.lab.rehearsal import Manners, drawn
+    from graphveil.lab.rehearsal import ContactHabits, drawn
 
     number = years * per_year
-    links = drawn(number, Manners(_few, 0.7, DEGREE_BOUND), seed)
+    links = drawn(number, ContactHabits(_few, 0.7, DEGREE_BOUND), seed)
     return MadeUp(
         [(_name(person), first_year + person // per_year) for person in range(number)],
         [(_name(a), _name(b)) for a, b in links],

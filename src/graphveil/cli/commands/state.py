@@ -64,8 +64,8 @@ def _due_words(due: int | None) -> str:
 
 def _advice(folder: Path, state: Status) -> str:
     """What to do next."""
-    if not state.standing.may_go_on:
-        return f"This machine: {state.standing.value}. See graphveil hand-over and graphveil adopt."
+    if not state.verdict.may_go_on:
+        return f"This machine: {state.verdict.value}. See graphveil hand-over and graphveil adopt."
     if not state.is_open:
         return f"A draft spends nothing. Next: graphveil add {folder} FILES"
     if not state.is_current:

@@ -141,8 +141,8 @@ def arrivals(
     past = (fresh.stated != UNSTATED) & (fresh.stated < present.steps)
     if past.any():
         _require_welcome(present, given, fresh, past, late)
-    coming = fresh.behind(waiting)
-    ordered, steps, first_stated = _in_order(coming, given, present.steps)
+    new_rows = fresh.behind(waiting)
+    ordered, steps, first_stated = _in_order(new_rows, given, present.steps)
     added, met = len(steps) - len(waiting.frame), _distinct(ids, known.rows)
     report = IntakeReport(
         nodes_added=added,
@@ -156,7 +156,7 @@ def arrivals(
     if present.strata is not None:
         own = _strata_of(given, fresh.rows, waiting)
         strata = np.empty(len(ordered.ids), np.int32)
-        strata[ordered.labels(coming.ids)] = own
+        strata[ordered.labels(new_rows.ids)] = own
     return Arrivals(ordered, steps, first_stated, report, strata)
 
 
@@ -297,17 +297,19 @@ def _distinct(ids: pl.Series, rows: Mask) -> int:
     return ids.filter(pl.Series(rows)).n_unique() if rows.any() else 0
 
 
-def _in_order(coming: _NewRows, given: Table, open_step: int) -> tuple[IdIndex, Steps, Steps]:
+def _in_order(new_rows: _NewRows, given: Table, open_step: int) -> tuple[IdIndex, Steps, Steps]:
     """Everybody once, in label order: who, the step, and the step that was stated.
 
     Who is late or undated joins the open step.
     """
-    steps = np.maximum(coming.stated, np.int32(open_step))
-    index, ordered = _numbers_in_order(coming.ids, steps) or _texts_in_order(coming, given, steps)
-    if np.array_equal(steps, coming.stated):
+    steps = np.maximum(new_rows.stated, np.int32(open_step))
+    index, ordered = _numbers_in_order(new_rows.ids, steps) or _texts_in_order(
+        new_rows, given, steps
+    )
+    if np.array_equal(steps, new_rows.stated):
         return index, ordered, ordered
     stated = np.empty(len(index.ids), np.int32)
-    stated[index.labels(coming.ids)] = coming.stated
+    stated[index.labels(new_rows.ids)] = new_rows.stated
     return index, ordered, stated
 
 
@@ -328,13 +330,13 @@ def _numbers_in_order(ids: pl.Series, steps: Steps) -> tuple[IdIndex, Steps] | N
     return IdIndex(pl.Series(arranged[: len(in_order)]), table), in_order
 
 
-def _texts_in_order(coming: _NewRows, given: Table, steps: Steps) -> tuple[IdIndex, Steps]:
+def _texts_in_order(new_rows: _NewRows, given: Table, steps: Steps) -> tuple[IdIndex, Steps]:
     """By sorting, whatever the ids are; refuses rows of a node that name a later step."""
-    everyone = _sorted(coming.ids, steps)
+    everyone = _sorted(new_rows.ids, steps)
     if everyone[0].are_distinct():
         return everyone
-    keep = _first_of_each(coming, given)  # somebody has two places
-    return _sorted(coming.ids.gather(keep), steps[keep])
+    keep = _first_of_each(new_rows, given)  # somebody has two places
+    return _sorted(new_rows.ids.gather(keep), steps[keep])
 
 
 def _sorted(ids: pl.Series, steps: Steps) -> tuple[IdIndex, Steps]:
@@ -342,14 +344,14 @@ def _sorted(ids: pl.Series, steps: Steps) -> tuple[IdIndex, Steps]:
     return IdIndex.of(ids.gather(order)), steps[order]
 
 
-def _first_of_each(coming: _NewRows, given: Table) -> Rows:
+def _first_of_each(new_rows: _NewRows, given: Table) -> Rows:
     """The first row of every node; refuses rows that state a later step than another of the node.
 
     A caller that leaves these out lets the earliest step count: the order of rows must not decide.
     """
-    frame = pl.DataFrame({"id": coming.ids, "step": coming.stated}).with_row_index("row")
+    frame = pl.DataFrame({"id": new_rows.ids, "step": new_rows.stated}).with_row_index("row")
     later = frame.filter(pl.col("step") > pl.col("step").min().over("id"))["row"].to_numpy()
     if len(later):
-        raise given.refusal(Violation(coming.rows[later], "time", TWO_TIMES, TWO_TIMES_HINT))
+        raise given.refusal(Violation(new_rows.rows[later], "time", TWO_TIMES, TWO_TIMES_HINT))
     first = frame.unique("id", keep="first", maintain_order=True)
     return first["row"].to_numpy().astype(np.int64)

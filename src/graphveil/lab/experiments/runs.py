@@ -44,8 +44,8 @@ from graphveil.lab.experiments.results import (
 )
 from graphveil.lab.experiments.subjects import (
     PAPER,
-    AskedStatistic,
     DatasetVersion,
+    RequestedStatistic,
     Subject,
     Truth,
     true_values,
@@ -254,13 +254,13 @@ class ReproduceRequest:
                 "releases", "has no meaning for the figure of ε, which publishes every step"
             )
 
-    def asked(self) -> list[tuple[AskedStatistic, bool]]:
+    def asked(self) -> list[tuple[RequestedStatistic, bool]]:
         """Each statistic in each version that is wanted, directed first; refuses what is not.
 
         What is connected has nothing to do with directions, and is counted once.
         """
         versions = [
-            (AskedStatistic(text), directed)
+            (RequestedStatistic(text), directed)
             for text in dict.fromkeys(self.statistics)
             for directed in (True, False)
             if self.directed in (None, directed)

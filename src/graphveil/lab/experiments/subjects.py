@@ -47,7 +47,7 @@ LEAVES = 2  # of stars, unless others are asked for
 
 
 @dataclass(frozen=True)
-class AskedStatistic:
+class RequestedStatistic:
     """A statistic as it is asked for: ``high-degree``, ``stars:3``, ``pattern:a-b,b-c``.
 
     The part after the colon is its first parameter, others have their defaults. A high-degree
@@ -153,7 +153,7 @@ class DatasetVersion:
         """Whether u→v differs from v→u."""
         return self.sequence.directed
 
-    def subject(self, asked: AskedStatistic) -> Subject:
+    def subject(self, asked: RequestedStatistic) -> Subject:
         """A statistic of this version; refuses what has no meaning under its bound."""
         statistic = asked.statistic(self.found, directed=self.directed)
         Request(statistic.sensitivity(self.bound), epsilon=Fraction(1))

@@ -177,11 +177,11 @@ class _Differences:
 
     Attributes:
         request: of the series so far.
-        kept: the charges of its retained epochs.
+        retained: the charges of its retained epochs.
     """
 
     request: Request
-    kept: tuple[Charge, ...]
+    retained: tuple[Charge, ...]
 
     @classmethod
     def follow(
@@ -212,7 +212,7 @@ class _Differences:
         instead. Rounded up to thousandths of the ε, so that people can read it.
         """
         epsilon, change = self.request.epsilon, self.request.sensitivity.l1
-        rate = min(epsilon / change, self.kept[-1].single)
+        rate = min(epsilon / change, self.retained[-1].single)
         more = max(self._loss(Charge(single_step(), rate)) - epsilon, Fraction())
         return epsilon * ceil(READABLE * more / epsilon) / READABLE
 
@@ -234,7 +234,7 @@ class _Differences:
         return tuple(_with_rate(each, Fraction(parts, FINENESS)) for each in epochs)
 
     def _loss(self, *new: Charge) -> Fraction:
-        return loss_on_differences(self.request, (*self.kept, *new))
+        return loss_on_differences(self.request, (*self.retained, *new))
 
 
 def _with_rate(epoch: Epoch, factor: Fraction) -> Epoch:

@@ -167,7 +167,7 @@ ALL = Fraction(1)
 
 
 @dataclass(frozen=True)
-class Contender:
+class ShareCandidate:
     """A series that takes part in a split.
 
     Attributes:
@@ -198,17 +198,17 @@ class Split:
 
 
 def best_pool(
-    total: Fraction, delta: Fraction, contenders: Sequence[Contender], worth: float = WORTH
+    total: Fraction, delta: Fraction, candidates: Sequence[ShareCandidate], worth: float = WORTH
 ) -> Split:
     """The split with nearly the smallest Σ weight·error; of nearly equal ones the smallest pool.
 
     Args:
         total: the ε that is split: all ε of single series and that of the pool sum to it.
         delta: of the pool.
-        contenders: the series.
+        candidates: the series.
         worth: by which factor the sum may be larger, for shares that read well.
     """
-    known = [_known(each, total) for each in contenders]
+    known = [_known(each, total) for each in candidates]
     trial = _Trial(total, delta, tuple(known), worth)
     splits = [trial.split(members) for members in trial.pools()]
     errors = [trial.error(each) for each in splits]
@@ -216,11 +216,11 @@ def best_pool(
     return next(each for each, error in zip(splits, errors, strict=True) if error <= PAYS * least)
 
 
-def _known(contender: Contender, total: Fraction) -> Contender:
+def _known(candidate: ShareCandidate, total: Fraction) -> ShareCandidate:
     """The same with curves that are asked for only here and there."""
-    alone, pooled = contender.alone, contender.pooled
-    return Contender(
-        contender.weight,
+    alone, pooled = candidate.alone, candidate.pooled
+    return ShareCandidate(
+        candidate.weight,
         None if alone is None else known_between(alone, total, total),
         None if pooled is None else known_between(pooled, ALL, ALL),
     )
@@ -232,26 +232,26 @@ class _Trial:
 
     total: Fraction
     delta: Fraction
-    contenders: tuple[Contender, ...]
+    candidates: tuple[ShareCandidate, ...]
     worth: float
 
     def pools(self) -> Iterable[frozenset[int]]:
         """Every pool that may be the best: first the series that need one, then one more each."""
-        bound = {place for place, each in enumerate(self.contenders) if each.alone is None}
-        free = [place for place, each in enumerate(self.contenders) if each.alone and each.pooled]
+        bound = {place for place, each in enumerate(self.candidates) if each.alone is None}
+        free = [place for place, each in enumerate(self.candidates) if each.alone and each.pooled]
         free.sort(key=self._reluctance)
         return [frozenset({*bound, *free[:number]}) for number in range(len(free) + 1)]
 
     def _reluctance(self, place: int) -> float:
         """The smaller, the sooner a series gains from a pool: b^(4/3)/a for errors a/ε and b/√ρ."""
-        each = self.contenders[place]
+        each = self.candidates[place]
         assert each.alone is not None, "it has the choice"
         own = each.weight * each.alone(self.total)
         return float(self._in_pool(place) ** (4 / 3)) / own
 
     def _in_pool(self, place: int) -> float:
         """What the error would weigh if the series had all of ρ."""
-        each = self.contenders[place]
+        each = self.candidates[place]
         assert each.pooled is not None, "it has Gaussian noise"
         return each.weight * each.pooled(ALL)
 
@@ -269,7 +269,7 @@ class _Trial:
         if members:
             together = sum(self._in_pool(place) ** (2 / 3) for place in members) ** (3 / 2)
             curves, weights = [lambda pool: together / sqrt(self._part(pool))], [1.0]
-        for place, each in enumerate(self.contenders):
+        for place, each in enumerate(self.candidates):
             if place not in members:
                 assert each.alone is not None, "else it is in every pool"
                 curves, weights = [*curves, each.alone], [*weights, each.weight]
@@ -278,13 +278,13 @@ class _Trial:
         inside = iter(self._shares(sorted(members)))
         shares = (
             next(inside) if place in members else parts.pop(0)
-            for place in range(len(self.contenders))
+            for place in range(len(self.candidates))
         )
         return Split(pool, members, tuple(shares))
 
     def _shares(self, members: Sequence[int]) -> tuple[Fraction, ...]:
         """Shares of the pool; the best ones do not depend on its size."""
-        inside = [self.contenders[place] for place in members]
+        inside = [self.candidates[place] for place in members]
         curves = [each.pooled for each in inside if each.pooled is not None]
         return (
             best_split(ALL, curves, [each.weight for each in inside], self.worth) if inside else ()
@@ -294,7 +294,7 @@ class _Trial:
         """The sum that is minimised."""
         part = self._part(split.pool) if split.members else Fraction()
         weighted_sum = 0.0
-        for place, each in enumerate(self.contenders):
+        for place, each in enumerate(self.candidates):
             share = split.shares[place]
             curve, at = (
                 (each.pooled, share * part) if place in split.members else (each.alone, share)

@@ -12,7 +12,7 @@ from fractions import Fraction
 from graphveil.errors import ParameterError
 from graphveil.mechanisms.mechanism import Mechanism, registered
 from graphveil.mechanisms.planning.plan import Plan, achieved
-from graphveil.mechanisms.planning.pooling import Contender, Curve, best_pool, best_split
+from graphveil.mechanisms.planning.pooling import Curve, ShareCandidate, best_pool, best_split
 from graphveil.noise.exact_numbers import Exact, exact, exact_delta
 
 
@@ -101,8 +101,10 @@ def best_plans(
     budget, risk = positive("total", total), exact_delta(delta)
     parts = _weights(plans, expected, weights)
     pairs = zip(plans, parts, strict=True)
-    contenders = [Contender(part, _pure(each), _pooled(each, budget, risk)) for each, part in pairs]
-    split = best_pool(budget, risk, contenders)
+    candidates = [
+        ShareCandidate(part, _pure(each), _pooled(each, budget, risk)) for each, part in pairs
+    ]
+    split = best_pool(budget, risk, candidates)
     lone = len(split.members) == 1  # a series that is alone in the pool gets all of it
     return tuple(
         _gaussian(each, split.pool, risk, None if lone else share)

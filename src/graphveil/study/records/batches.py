@@ -37,7 +37,7 @@ from graphveil.records.table_file import joined
 from graphveil.study.backends import AddOptions, Stored, rules_of
 from graphveil.study.ledger import BatchEntry, StoredTable
 from graphveil.study.records import checkpoint, segments
-from graphveil.study.records.checkpoint import KeptGraph
+from graphveil.study.records.checkpoint import CachedGraph
 from graphveil.study.records.findings import (
     Findings,
     bound_kept,
@@ -131,22 +131,24 @@ class Sealed:
 
     Attributes:
         graph: all of it.
-        kept: the graph of the newest checkpoint, as of that step or an earlier one.
+        cached: the graph of the newest checkpoint, as of that step or an earlier one.
     """
 
     graph: GraphSequence = field(repr=False)
-    kept: KeptGraph | None = field(repr=False)
+    cached: CachedGraph | None = field(repr=False)
 
     @property
     def degrees(self) -> FinalDegrees | None:
         """The degrees of all nodes as of the checkpoint, if there is one."""
-        return self.kept.degrees if self.kept else None
+        return self.cached.degrees if self.cached else None
 
 
 def sealed(stored: Stored, engine: Engine) -> Sealed:
     """The sealed graph: the checkpoint, and the segments that were sealed after it."""
     empty, ledger = segments.nothing_sealed(stored.promise), stored.ledger
-    cached = checkpoint.load_graph(stored.folder, checkpoint.newest(ledger), empty, engine.keeping)
+    cached = checkpoint.load_graph(
+        stored.folder, checkpoint.newest(ledger), empty, engine.checkpoint_format
+    )
     before = cached.sequence if cached else None
     graph = segments.load(stored.folder.segments, ledger.sealed, stored.promise, before)
     return Sealed(graph, cached)

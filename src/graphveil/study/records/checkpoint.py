@@ -56,7 +56,7 @@ SLOTS, NUMBERS, TEXT_ENDS, TEXTS = "slots", "numbers", "text_ends", "texts"
 
 
 @dataclass(frozen=True, eq=False)
-class KeptGraph:
+class CachedGraph:
     """The graph as of a sealed step; a secret.
 
     Attributes:
@@ -113,7 +113,7 @@ def beside_graph(sequence: GraphSequence, index: IdTable, degrees: FinalDegrees)
     }
 
 
-def read_graph(empty: GraphSequence, arena: Arena, data: Mapping[str, Any]) -> KeptGraph:
+def read_graph(empty: GraphSequence, arena: Arena, data: Mapping[str, Any]) -> CachedGraph:
     """The graph that lies in an arena."""
     columns = {name: column(arena, name) for name in _growing(empty)}
     growth = Growth(index=_table(arena, data), **columns)
@@ -132,7 +132,7 @@ def read_graph(empty: GraphSequence, arena: Arena, data: Mapping[str, Any]) -> K
         strata=None if growth.strata is None else growth.strata.values,
     )
     outward = data["outward"]
-    return KeptGraph(
+    return CachedGraph(
         sequence,
         FinalDegrees(outward, data.get("inward", outward), sequence.steps),
         arena,
@@ -204,7 +204,7 @@ def _view(view: ViewCounts, counts_format: CheckpointFormat) -> dict[str, Any]:
 
 
 def read_counts(
-    cached: KeptGraph,
+    cached: CachedGraph,
     data: Mapping[str, Any],
     series: Iterable[SeriesTerms],
     counts_format: CheckpointFormat,
@@ -237,7 +237,7 @@ def _counts(
     return ExactCounts(tuple(known), extent(seen, seen.steps), answers, view[1].counted)
 
 
-def _seen(cached: KeptGraph, view: View, data: Mapping[str, Any]) -> GraphSequence:
+def _seen(cached: CachedGraph, view: View, data: Mapping[str, Any]) -> GraphSequence:
     """What the series looked at: the graph, or its projection."""
     graph = cached.sequence
     if "used" not in data:
@@ -322,21 +322,21 @@ def _entry(step: int, data: Any) -> Entry | None:
         return None
 
 
-def form_of(keeping: CheckpointFormat) -> str:
+def form_of(checkpoint_format: CheckpointFormat) -> str:
     """The name of the format; a checkpoint with another name cannot be used."""
-    return f"{FORM}, {keeping.form}"
+    return f"{FORM}, {checkpoint_format.form}"
 
 
 def load_graph(
     folder: Folder,
     entry: Entry | None,
     empty: GraphSequence,
-    keeping: CheckpointFormat | None,
+    checkpoint_format: CheckpointFormat | None,
     *,
     check_all: bool = False,
-) -> KeptGraph | None:
+) -> CachedGraph | None:
     """The cached graph; None where it is missing, damaged or of another form."""
-    if entry is None or keeping is None or entry.form != form_of(keeping):
+    if entry is None or checkpoint_format is None or entry.form != form_of(checkpoint_format):
         return None
     try:
         data = read_packed(folder.kept, entry.graph)
@@ -350,14 +350,14 @@ def load_graph(
 def load_counts(
     folder: Folder,
     entry: Entry,
-    kept: KeptGraph,
+    kept: CachedGraph,
     series: Iterable[SeriesTerms],
-    keeping: CheckpointFormat,
+    checkpoint_format: CheckpointFormat,
 ) -> SeriesCounts | None:
     """The cached counts of the series; None where they are missing, damaged or of another form."""
     try:
         data = read_packed(folder.kept, entry.counts)
-        return read_counts(kept, data, series, keeping)
+        return read_counts(kept, data, series, checkpoint_format)
     except (UnusableError, *UNREADABLE):
         return None
 
@@ -371,14 +371,14 @@ class Checkpoint:
         counts: of every series.
         before: the graph of the previous checkpoint, if it could be used.
         last: the checkpoint that the ledger names now.
-        keeping: the format of the counts.
+        checkpoint_format: the format of the counts.
     """
 
     graph: GraphSequence = field(repr=False)
     counts: SeriesCounts = field(repr=False)
-    before: KeptGraph | None = field(repr=False)
+    before: CachedGraph | None = field(repr=False)
     last: Entry | None
-    keeping: CheckpointFormat
+    checkpoint_format: CheckpointFormat
 
     def keep(self, folder: Folder, row: str) -> dict[str, str]:
         """Write the files; returns what to store beside the row of the last step.
@@ -395,10 +395,10 @@ class Checkpoint:
         before = self.before.degrees if self.before else None
         final_degrees = degrees(self.graph, before)
         graph = {"layout": layout.to_data(), **beside_graph(self.graph, index, final_degrees)}
-        counts = beside_counts(self.counts, self.keeping)
+        counts = beside_counts(self.counts, self.checkpoint_format)
         entry = Entry(
             step,
-            form_of(self.keeping),
+            form_of(self.checkpoint_format),
             layout.name,
             write_packed(home, f"{step:04}-graph", graph),
             write_packed(home, f"{step:04}-counts", counts),

@@ -18,7 +18,7 @@ from graphveil.series.counting import SeriesCounts, ViewCounts, count_series, fi
 from graphveil.study.backends import AddOptions, CacheCheck, Stored
 from graphveil.study.records import batches, checkpoint, segments
 from graphveil.study.records.batches import LocalValidatedBatch, Sealed, candidate
-from graphveil.study.records.checkpoint import Checkpoint, KeptGraph, same_graph
+from graphveil.study.records.checkpoint import CachedGraph, Checkpoint, same_graph
 from graphveil.study.records.segments import write_table
 
 if TYPE_CHECKING:
@@ -93,7 +93,11 @@ class LocalGrown:
 
     def counted(self, series: Collection[SeriesTerms], since: int) -> LocalCounted:
         """Count every series, going on from the checkpoint."""
-        folder, cached, counts_format = self.stored.folder, self.sealed.kept, self.engine.keeping
+        folder, cached, counts_format = (
+            self.stored.folder,
+            self.sealed.cached,
+            self.engine.checkpoint_format,
+        )
         last, before = checkpoint.newest(self.stored.ledger), None
         if cached is not None and last is not None and counts_format is not None:
             before = checkpoint.load_counts(folder, last, cached, series, counts_format)
@@ -111,7 +115,7 @@ class LocalCounted:
     stored: Stored
     graph: GraphSequence = field(repr=False)
     counts: SeriesCounts = field(repr=False)
-    standing: Checkpoint | None = field(repr=False)
+    checkpoint: Checkpoint | None = field(repr=False)
 
     @property
     def steps(self) -> int:
@@ -129,7 +133,7 @@ class LocalCounted:
 
     def keep(self, row: str) -> Mapping[str, str]:
         """Store a checkpoint, if the engine has a format for one."""
-        return self.standing.keep(self.stored.folder, row) if self.standing else {}
+        return self.checkpoint.keep(self.stored.folder, row) if self.checkpoint else {}
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,7 +165,11 @@ def compared(
         series: all of them.
         engine: where counting runs.
     """
-    folder, entry, counts_format = stored.folder, checkpoint.newest(stored.ledger), engine.keeping
+    folder, entry, counts_format = (
+        stored.folder,
+        checkpoint.newest(stored.ledger),
+        engine.checkpoint_format,
+    )
     if entry is None or counts_format is None:
         return CacheCheck.NOTHING
     there = all((folder.kept / name).exists() for name in entry.names)
@@ -179,13 +187,13 @@ def compared(
 
 
 def _hold(
-    cached: KeptGraph,
+    cached: CachedGraph,
     counts: SeriesCounts,
     graph: GraphSequence,
     series: Collection[SeriesTerms],
     engine: Engine,
 ) -> bool:
-    expected_degrees, counts_format = degrees(graph), engine.keeping
+    expected_degrees, counts_format = degrees(graph), engine.checkpoint_format
     assert counts_format is not None, "something was kept"
     expected = count_series(engine, graph, series)
     index = cached.sequence.index

@@ -21,7 +21,7 @@ from graphveil.steward.previewing import (
     rules_met,
     sample,
 )
-from graphveil.steward.staging import CHANGED, Brought, Reading, Tray
+from graphveil.steward.staging import CHANGED, Brought, Reading, StagingArea
 from graphveil.steward.status import status
 from graphveil.study.backends import AddOptions
 from graphveil.web.forms import (
@@ -43,7 +43,7 @@ from graphveil.web.wording import HINTS, Same, adding, refusal_of
 LOOK, KEEP, HERE = "look", "keep", "records"
 
 
-class Looked:
+class Inspection:
     """The result of a look at a staging area; private, so its repr shows nothing."""
 
     def __init__(self, fingerprint: str, seen: Sample, addition: Addition, same: Same) -> None:
@@ -56,7 +56,7 @@ class Looked:
 
 def _show(request: Request) -> Response:
     study = study_of(request)
-    staging, work = Tray.of(study.folder), site_of(request).work
+    staging, work = StagingArea.of(study.folder), site_of(request).work
     for kind in (LOOK, KEEP):
         piece = work.latest(study.key, kind)
         if piece is not None and piece.is_running:
@@ -101,10 +101,10 @@ def _previewed(brought: Brought) -> tuple[tuple[Preview, ...], str]:
         return (), refusal_of(refused)
 
 
-def _still(piece: Piece | None, brought: Brought) -> Looked | None:
+def _still(piece: Piece | None, brought: Brought) -> Inspection | None:
     """The result of a look, if the staging area has not changed since."""
     looked = piece.result if piece else None
-    same = isinstance(looked, Looked) and looked.fingerprint == brought.fingerprint
+    same = isinstance(looked, Inspection) and looked.fingerprint == brought.fingerprint
     return looked if same else None
 
 
@@ -114,7 +114,7 @@ def _refusal(piece: Piece | None) -> str:
 
 async def _upload(request: Request) -> Response:
     study, site = study_of(request), site_of(request)
-    names = await receive(request, Tray.of(study.folder), site.most_bytes)
+    names = await receive(request, StagingArea.of(study.folder), site.most_bytes)
     _forget(request, study)
     if not names:
         return go_to(request, within(study, HERE), bad="Choose at least one file.")
@@ -129,7 +129,7 @@ def _forget(request: Request, study: KnownStudy) -> None:
 def _look(request: Request, form: Form) -> Response:
     """Read and check everything, and change nothing."""
     study = study_of(request)
-    staging, reading = Tray.of(study.folder), reading_of(form)
+    staging, reading = StagingArea.of(study.folder), reading_of(form)
     try:
         reading.reading_options()
     except GraphveilError as refused:
@@ -140,13 +140,13 @@ def _look(request: Request, form: Form) -> Response:
     return set_to_work(request, study, LOOK, "Reading and checking the files", task, after=HERE)
 
 
-def _looked(study: KnownStudy, staging: Tray, _: Piece) -> Looked:
+def _looked(study: KnownStudy, staging: StagingArea, _: Piece) -> Inspection:
     brought = staging.brought()
     reading = brought.reading
     with staging.held(brought) as files:
         addition = add(study.folder, files, **_how(reading, dry_run=True))
         seen = sample(files, reading.format, reading.reading_options())
-    return Looked(brought.fingerprint, seen, addition, _same(study, brought))
+    return Inspection(brought.fingerprint, seen, addition, _same(study, brought))
 
 
 def _same(study: KnownStudy, brought: Brought) -> Same:
@@ -167,17 +167,17 @@ def _how(reading: Reading, *, dry_run: bool = False) -> dict[str, Any]:
 def _keep(request: Request, form: Form) -> Response:
     """Add the records of exactly the files that were looked at."""
     study = study_of(request)
-    staging = Tray.of(study.folder)
+    staging = StagingArea.of(study.folder)
     brought = staging.brought()
     if not brought.files or form["fingerprint"] != brought.fingerprint:
         return go_to(request, within(study, HERE), bad=CHANGED.capitalize())
 
-    def task(_: Piece) -> Looked:
+    def task(_: Piece) -> Inspection:
         with staging.held(brought) as files:
             names = [path.name for path in files]  # a mended file has its name again
             addition = add(study.folder, files, **_how(brought.reading), called=names)
         staging.remove(brought.marks)
-        return Looked("", Sample(), addition, _same(study, brought))
+        return Inspection("", Sample(), addition, _same(study, brought))
 
     return set_to_work(request, study, KEEP, "Keeping the records", task, after=HERE)
 
@@ -185,7 +185,7 @@ def _keep(request: Request, form: Form) -> Response:
 def _discard(request: Request, form: Form) -> Response:
     """Remove the files that the page has shown."""
     study = study_of(request)
-    Tray.of(study.folder).remove(form.every("file"))
+    StagingArea.of(study.folder).remove(form.every("file"))
     _forget(request, study)
     return go_to(request, within(study, HERE), good="The files are removed. Nothing was kept.")
 

@@ -228,7 +228,7 @@ def arrive(
     index: LabelIndex,
     graph: SparkGraph,
     table: SparkTable | None,
-    coming: ArrivalRules,
+    arrival_rules: ArrivalRules,
     waiting: DataFrame | None = None,
     *,
     note_rows: bool = False,
@@ -240,15 +240,15 @@ def arrive(
         index: the labels of who is there.
         graph: likewise.
         table: the batch.
-        coming: its rules.
+        arrival_rules: its rules.
         waiting: nodes that came before and are not there yet: `node`, `step`, and as `place` a
             number below zero, which is the lower the later the batch.
         note_rows: whether to write which rows of the batch are not sealed.
     """
-    arriving = Arriving(_light(graph), index, coming, note_rows)
+    arriving = Arriving(_light(graph), index, arrival_rules, note_rows)
     address = partial(part_of_rows, "node", index.parts)
     tables = [] if table is None else [table]
-    rows = asked(cluster.session, tables, coming.reading, address, waiting)
+    rows = asked(cluster.session, tables, arrival_rules.reading, address, waiting)
     with failing_as_ours():
         came = mapped(delivered(rows, index.parts), partial(_arrive, arriving), _FOUND).collect()
     found: list[tuple[Note, PartFound]] = [pickle.loads(row.found) for row in came]
@@ -260,7 +260,7 @@ def arrive(
 def _arrive(arriving: Arriving, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     import pyarrow as pa
 
-    schema = arriving.coming.reading.schema
+    schema = arriving.arrival_rules.reading.schema
     notes, rows, part = [], [], 0
     for packet in received(batches):
         if packet.note:

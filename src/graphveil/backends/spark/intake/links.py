@@ -164,7 +164,7 @@ class LayoutTask(NamedTuple):
 def link(
     cluster: SparkCluster,
     index: LabelIndex,
-    laying: LayoutTask,
+    layout: LayoutTask,
     tables: Sequence[SparkTable],
     reading: Reading,
     waiting: DataFrame | None = None,
@@ -174,15 +174,15 @@ def link(
     Args:
         cluster: whose workers do it.
         index: the labels of everybody in the graph, and of who was left out.
-        laying: the graph, and rules.
+        layout: the graph, and rules.
         tables: the batch.
         reading: how its rows become people and steps.
         waiting: edges that came before: `source`, `target`, `step`, and -1 as `place`. One whose
             ends are not both there waits on.
     """
-    frame = _classed(cluster, index, laying.graph.colours, reading, tables, waiting)
+    frame = _classed(cluster, index, layout.graph.colours, reading, tables, waiting)
     with failing_as_ours():
-        written = mapped(frame, partial(_lay_out, laying), _FOUND).collect()
+        written = mapped(frame, partial(_lay_out, layout), _FOUND).collect()
     came: list[tuple[Note, Found]] = [pickle.loads(row.found) for row in written]
     return Linked(Found.together([each for _, each in came]), together(note for note, _ in came))
 
@@ -280,45 +280,45 @@ def _lay_out(layout: LayoutTask, batches: Iterator[pa.RecordBatch]) -> Iterator[
         yield pa.RecordBatch.from_arrays([pa.array([blob], pa.binary())], names=["found"])
 
 
-def laid_out(laying: LayoutTask, table: pa.Table) -> Found:
+def laid_out(layout: LayoutTask, table: pa.Table) -> Found:
     """One task's rows: which break a rule, and the files of the edges of the others."""
     ends = [table[end].to_numpy() for end in ("source", "target")]
     stated, place = table["step"].fill_null(UNSTATED).to_numpy(), table["place"].to_numpy()
     own = place >= 0
     undated = (ends[0] == UNDATED) | (ends[1] == UNDATED)
-    ended = ~undated & ((ends[0] == ENDED) | (ends[1] == ENDED) | _after(laying, stated))
+    ended = ~undated & ((ends[0] == ENDED) | (ends[1] == ENDED) | _after(layout, stated))
     strange = [~undated & ~ended & own & (end == UNKNOWN) for end in ends]
     strange[1] &= ~strange[0]  # of both columns, the first is refused
     broken = [
         each
         for column, rows, rank in zip(("source", "target"), strange, _UNKNOWN, strict=True)
-        for each in _refused(laying, rank, place[rows], column, UNKNOWN_END, UNKNOWN_END_HINT)
+        for each in _refused(layout, rank, place[rows], column, UNKNOWN_END, UNKNOWN_END_HINT)
     ]
     gone = (undated | ended) & own
     counts = Counter(undated=int((undated & own).sum()), ended=int((ended & own).sum()))
     valid = ~undated & ~ended & (ends[0] >= 0) & (ends[1] >= 0)
     rows = _Rows(*(each[valid] for each in (*ends, stated, place, ~own)))
-    reverse = _reversed(laying, rows)
+    reverse = _reversed(layout, rows)
     if reverse.any():
         broken += _refused(
-            laying, stages.REVERSED, rows.place[reverse], "target", RECIPROCAL, RECIPROCAL_HINT
+            layout, stages.REVERSED, rows.place[reverse], "target", RECIPROCAL, RECIPROCAL_HINT
         )
-        broken[-1] = broken[-1]._replace(named=_second(laying, rows, reverse))
+        broken[-1] = broken[-1]._replace(named=_second(layout, rows, reverse))
     nothing_new = [place[gone], *(place[each] for each in strange), rows.place[reverse]]
     rows = rows.take(~reverse)
     loops = rows.source == rows.target
-    steps, raised = own_steps(rows.stated, rows.arrival(laying))
+    steps, raised = own_steps(rows.stated, rows.arrival(layout))
     counts["raised"] = int((raised & ~rows.waits).sum())
     counts["self_links"] = int((loops & ~rows.waits).sum())
     last = int(steps[~rows.waits].max(initial=-1))
     rows = rows.take(~loops)
-    parts, per_step, past = _edges(laying, rows, counts)
+    parts, per_step, past = _edges(layout, rows, counts)
     known: tuple[str, ...] = ()
     strangers: tuple[str, ...] = ()
-    if laying.note_known:
-        there = _is_known(laying, _keys(laying.graph, rows)) & ~rows.waits
-        known = _places(laying, "known", [*nothing_new, rows.place[there]])
-        strangers = _places(laying, "strangers", [place[each] for each in strange])
+    if layout.note_known:
+        there = _is_known(layout, _keys(layout.graph, rows)) & ~rows.waits
+        known = _places(layout, "known", [*nothing_new, rows.place[there]])
+        strangers = _places(layout, "strangers", [place[each] for each in strange])
     return Found(parts, per_step, counts, tuple(broken), past, last, known, strangers)
 
 
@@ -357,10 +357,10 @@ class _Rows(NamedTuple):
     place: Int64s
     waits: NDArray[np.bool_]
 
-    def arrival(self, laying: LayoutTask) -> NDArray[np.int32]:
+    def arrival(self, layout: LayoutTask) -> NDArray[np.int32]:
         """When the newer end of each arrives."""
         newer = np.maximum(self.source, self.target)
-        return steps_of_labels(laying.graph.node_offsets, newer)
+        return steps_of_labels(layout.graph.node_offsets, newer)
 
     def take(self, chosen: NDArray[np.generic]) -> _Rows:
         """Some of them, in some order."""

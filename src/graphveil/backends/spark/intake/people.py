@@ -80,13 +80,13 @@ class Arriving(NamedTuple):
     Attributes:
         graph: before the batch.
         labels: of who is there.
-        coming: the rules.
+        arrival_rules: the rules.
         note_rows: whether to write which rows of the batch are not sealed, and whom it names.
     """
 
     graph: SparkGraph
     labels: LabelIndex
-    coming: ArrivalRules
+    arrival_rules: ArrivalRules
     note_rows: bool
 
 
@@ -137,21 +137,21 @@ def found_in(arriving: Arriving, part: int, rows: pa.Table) -> PartFound:
     """What becomes of the nodes of a part; runs on a worker."""
     import polars as pl
 
-    frame, coming = pl.DataFrame(rows), arriving.coming
+    frame, arrival_rules = pl.DataFrame(rows), arriving.arrival_rules
     present = _present(arriving, part)
     own = frame.filter(pl.col("place") >= 0).sort("place")
     given = Table(own.drop("place"), "", numbers=own["place"].to_numpy())
     waiting = _waiting(frame, present)
     try:
-        found = _settled(coming, present, given, waiting)
+        found = _settled(arrival_rules, present, given, waiting)
     except PastStepError as refused:
         return PartFound(part, past=((refused.place and refused.place.row) or 0, refused.what))
     settled, write = found.taken, arriving.graph.workspace.write
     came, counted = settled.arrivals, settled.counted
     ids, now = counted.nodes.frame["node"], stated_steps(counted.nodes)
-    known, only_earlier = known_nodes(present, waiting, ids), coming.only_earlier
+    known, only_earlier = known_nodes(present, waiting, ids), arrival_rules.only_earlier
     redated = redated_nodes(known, ids, now, present.calendar, only_earlier=only_earlier)
-    relabelled = _relabelled(coming.reading, known, counted)
+    relabelled = _relabelled(arrival_rules.reading, known, counted)
     named = came.index.labels(ids)
     dropped = _dropped(settled, arriving.labels.schema)
     return PartFound(
@@ -202,23 +202,27 @@ def _waiting(rows: pl.DataFrame, present: Present) -> Table:
 
 
 def _settled(
-    coming: ArrivalRules, present: Present, given: Table, waiting: Table
+    arrival_rules: ArrivalRules, present: Present, given: Table, waiting: Table
 ) -> Filtered[_Settled]:
     """What the one intake makes of the rows, without those that break a rule."""
-    last = present.calendar.last_step if coming.ignores_end else None
+    last = present.calendar.last_step if arrival_rules.ignores_end else None
 
     def is_known(ids: pl.Series) -> NDArray[np.bool_]:
         return known_nodes(present, waiting, ids).rows
 
     def taken(records: Records) -> _Settled:
-        labelled, relabelled = _of_one_label_each(records.nodes, coming.reading.groups)
-        nodes = of_one_time_each(labelled, coming.reading.rules)
+        labelled, relabelled = _of_one_label_each(records.nodes, arrival_rules.reading.groups)
+        nodes = of_one_time_each(labelled, arrival_rules.reading.rules)
         everyone = replace(nothing(), nodes=nodes, relabelled=relabelled)
-        dated = dated_only(everyone, is_known) if coming.drops_undated else everyone
-        counted = until_end(dated, last, is_known) if coming.ignores_end else dated
+        dated = dated_only(everyone, is_known) if arrival_rules.drops_undated else everyone
+        counted = until_end(dated, last, is_known) if arrival_rules.ignores_end else dated
         with counted.as_read():
             found = arrivals(
-                present, counted.nodes, waiting, coming.late, only_earlier=coming.only_earlier
+                present,
+                counted.nodes,
+                waiting,
+                arrival_rules.late,
+                only_earlier=arrival_rules.only_earlier,
             )
         return _Settled(everyone, dated, counted, found)
 
@@ -285,7 +289,7 @@ def _unsealed(arriving: Arriving, present: Present, counted: Resolved) -> str | 
     own = frame.filter(pl.Series(present.index.labels(frame["node"]) < 0))
     if not len(own):
         return None
-    schema = arriving.coming.reading.schema
+    schema = arriving.arrival_rules.reading.schema
     return arriving.graph.workspace.write("rows", as_arrow(own.select(schema.names), schema))
 
 

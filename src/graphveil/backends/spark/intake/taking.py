@@ -109,9 +109,9 @@ def extend(
     reading = Reading(
         "nodes", graph.calendar, rules, graph.text_ids, day_first=day_first, groups=groups
     )
-    coming = ArrivalRules(reading, late, drops_undated=undated == "drop")
+    arrival_rules = ArrivalRules(reading, late, drops_undated=undated == "drop")
     given = [] if edges is None else [edges]
-    found = taken_in(SparkCluster(session), graph, (nodes, given), coming, strict=True)
+    found = taken_in(SparkCluster(session), graph, (nodes, given), arrival_rules, strict=True)
     return Taken(found.graph, found.report)
 
 
@@ -182,7 +182,7 @@ def taken_in(
     cluster: SparkCluster,
     graph: SparkGraph,
     tables: Tables | None,
-    coming: ArrivalRules,
+    arrival_rules: ArrivalRules,
     waiting: Waiting | None = None,
     *,
     strict: bool = False,
@@ -196,17 +196,23 @@ def taken_in(
         cluster: whose workers do it.
         graph: what has arrived so far.
         tables: the batch: nodes, and several tables of edges; None if there is none.
-        coming: its rules.
+        arrival_rules: its rules.
         waiting: what came before and is not in the graph yet.
         strict: whether the first row that breaks a rule refuses the batch.
         note_known: whether to note which rows of the batch are sealed, or add nothing.
     """
     nodes, edges = tables or (None, ())
     if nodes is not None:
-        coming.reading.require_labels(nodes)
+        arrival_rules.reading.require_labels(nodes)
     before = _index(cluster, graph, nodes, edges, waiting)
     arrived = arrive(
-        cluster, before, graph, nodes, coming, waiting and waiting.nodes, note_rows=note_known
+        cluster,
+        before,
+        graph,
+        nodes,
+        arrival_rules,
+        waiting and waiting.nodes,
+        note_rows=note_known,
     )
     if nodes is not None and any(each.past for each in arrived.parts):
         _require_sound(arrived.broken, nodes, ())
@@ -220,10 +226,15 @@ def taken_in(
     else:
         index = before.extended(cluster, arrived.people).joined(arrived.dropped)
         layout = LayoutTask(
-            replace(grown, people=()), graph.nodes, graph.steps, coming.late, note_known,
-            graph.calendar.last_step if coming.ignores_end else None, coming.reading.awaited,
-        )  # fmt: skip
-        reading = replace(coming.reading, kind="edges")
+            replace(grown, people=()),
+            graph.nodes,
+            graph.steps,
+            arrival_rules.late,
+            note_known,
+            graph.calendar.last_step if arrival_rules.ignores_end else None,
+            arrival_rules.reading.awaited,
+        )
+        reading = replace(arrival_rules.reading, kind="edges")
         linked = link(cluster, index, layout, edges, reading, waiting and waiting.edges)
         grown = with_steps(
             replace(grown, parts=(*graph.parts, *linked.found.parts)), linked.found.per_step

@@ -139,12 +139,18 @@ def candidate(
         beyond=options.ignore_after_end, day_first=given.day_first, awaited=records.behind,
         groups=promise.groups,
     )  # fmt: skip
-    coming = ArrivalRules(
+    arrival_rules = ArrivalRules(
         reading, "join", options.undated == "drop", options.ignore_after_end,
         only_earlier=promise.records.merges_ids and not options.complete,
     )  # fmt: skip
     found = taken_in(
-        cluster, sealed, records.tables, coming, waiting, strict=options.strict, note_known=True
+        cluster,
+        sealed,
+        records.tables,
+        arrival_rules,
+        waiting,
+        strict=options.strict,
+        note_known=True,
     )
     about = _About(cluster, sealed, found, records, reading)
     aside = about.set_aside()

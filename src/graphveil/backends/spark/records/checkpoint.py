@@ -57,7 +57,7 @@ class Entry:
 
 
 @dataclass(frozen=True, eq=False)
-class KeptState:
+class CheckpointState:
     """The graph as of a sealed step, and what its series had counted; a secret.
 
     Attributes:
@@ -111,7 +111,7 @@ def newest(ledger: Ledger) -> Entry | None:
 
 def load(
     cluster: Cluster, stored: Stored, empty: SparkGraph, *, check_all: bool = False
-) -> KeptState | None:
+) -> CheckpointState | None:
     """The content of the newest checkpoint; None if it is missing, damaged or of another form."""
     entry, home = newest(stored.ledger), home_of(stored.folder)
     if entry is None:
@@ -134,7 +134,9 @@ def _turn(home: Path, names: Sequence[str], turn: int | None) -> list[str]:
     return [name for place, name in enumerate(names) if place % shares == (turn or 0) % shares]
 
 
-def _state(data: Mapping[str, Any], home: Path, segments: Path, empty: SparkGraph) -> KeptState:
+def _state(
+    data: Mapping[str, Any], home: Path, segments: Path, empty: SparkGraph
+) -> CheckpointState:
     numbers = {each: data[each].copy() for each in ("node_offsets", "prompt", "late", "edges")}
     parts = tuple(Part(*each) for each in data["parts"])
     people = (NodePart(*each) for each in data["people"])
@@ -145,7 +147,7 @@ def _state(data: Mapping[str, Any], home: Path, segments: Path, empty: SparkGrap
         people=tuple(replace(each, name=str(segments / each.name)) for each in people),
         **numbers,
     )
-    return KeptState(graph, data["files"], data["counts"])
+    return CheckpointState(graph, data["files"], data["counts"])
 
 
 def _answer(home: Path, tally: Tally, data: Mapping[str, Any]) -> Answer:
@@ -187,7 +189,7 @@ class SparkCheckpoint:
     stored: Stored
     graph: SparkGraph = field(repr=False)
     counts: SeriesCounts = field(repr=False)
-    before: KeptState | None = field(repr=False)
+    before: CheckpointState | None = field(repr=False)
 
     def keep(self, row: str, people: Sequence[NodePart]) -> dict[str, str]:
         """Write the files; returns what to store beside the row of the last step.
@@ -257,9 +259,9 @@ class CopyTask(NamedTuple):
 def copy(task: CopyTask) -> str:
     """Copy a file, for its owner alone, and find its checksum; runs on a worker."""
     home, content = Path(task.home), task.workspace.content(task.name)
-    beside = home / f".graphveil-{uuid.uuid4().hex}.part"
-    write_new(beside, content)
-    beside.replace(home / _base(task.name))  # a task that runs twice puts the same there
+    hub_adjacency = home / f".graphveil-{uuid.uuid4().hex}.part"
+    write_new(hub_adjacency, content)
+    hub_adjacency.replace(home / _base(task.name))  # a task that runs twice puts the same there
     return checksum(content)
 
 
@@ -286,7 +288,7 @@ def same_graph(one: SparkGraph, other: SparkGraph) -> bool:
 def compared(
     cluster: Cluster,
     stored: Stored,
-    kept: KeptState | None,
+    kept: CheckpointState | None,
     graph: SparkGraph,
     counts: SeriesCounts,
     series: Collection[SeriesTerms],

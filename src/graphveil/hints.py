@@ -100,7 +100,7 @@ HINTS = IN_A_TERMINAL | {
     "through-step": "Steps are sealed one after the other; to seal all up to {step}, use "
     "through='{step}'.",
     "too-noisy": "What helps: a larger epsilon, longer steps, fewer series; hubs with a smaller "
-    "bound, too, which leaves links out. To have it all the same: drowned_too=True.",
+    "bound, too, which leaves links out. To have it all the same: even_too_noisy=True.",
     "undated": 'undated="drop" leaves out such people.',
     "undo-change": "Undo the change; for a new series use study.open_series, for another promise "
     "open a new study.",

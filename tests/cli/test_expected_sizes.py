@@ -87,7 +87,7 @@ def test_a_drowned_series_needs_a_yes(tmp_path: Path) -> None:
     finished = graphveil(*wanted)
     assert finished.code == 2
     assert "'edges': expected about 100; predicted error ±" in finished.err
-    assert ": drowned" in finished.err
+    assert ": too noisy" in finished.err
     assert "larger --epsilon" in finished.err
     assert len(finished.err) < 320
     assert not root.exists()

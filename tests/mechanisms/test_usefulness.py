@@ -48,7 +48,7 @@ def test_percent_has_a_decimal_only_where_it_is_small(share: float, text: str) -
 def test_it_reads_well() -> None:
     said = "expected about 4,000; predicted error ±38.2 (1.0%): useful"
     assert str(Judgement(38.21, 4000)) == said
-    assert str(Judgement(5000, 4000)).endswith("±5,000 (125%): drowned")
+    assert str(Judgement(5000, 4000)).endswith("±5,000 (125%): too noisy")
 
 
 def test_a_plan_is_judged_by_its_last_release() -> None:

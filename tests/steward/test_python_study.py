@@ -321,7 +321,7 @@ def test_a_drowned_series_needs_a_word(place: Path) -> None:
     drowned = {"series": {"edges": {"expected": 2}}}
     with pytest.raises(ParameterError, match="series: 'edges'"):
         Study.create("study", **PLAIN | drowned)
-    study = Study.create("study", **PLAIN | drowned, drowned_too=True)
+    study = Study.create("study", **PLAIN | drowned, even_too_noisy=True)
     assert study.promise.series[0].expected == 2
 
 

@@ -236,8 +236,8 @@ def print_outlooks(title: str, outlooks: Sequence[Outlook]) -> None:
                 f"Series {each.series.name} with {given}: {three_digits(fewer.mean_std)} on "
                 f"average, not {three_digits(each.plan.mean_std)}."
             )
-        if each.drowned_cells:
-            print(each.drowned_cells)
+        if each.too_noisy_cells:
+            print(each.too_noisy_cells)
     if any(each.leaves_out for each in outlooks):
         what = "a projection leaves out" if projected else "is beyond the bound is not counted, and"
         print(

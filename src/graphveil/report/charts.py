@@ -400,5 +400,5 @@ def _line(frame: Frame, places: list[int], curve: Sequence[float], colour: str) 
 def _forecast_legend(too_noisy: Sequence[bool]) -> tuple[Sample, ...]:
     """Only what is drawn."""
     clear = (Sample("expected", PROCESSED), Sample("± noise", BAND, "band"))
-    deep = (Sample("drowned in noise", TOO_NOISY_BAND, "band"),)
+    deep = (Sample("too noisy to tell", TOO_NOISY_BAND, "band"),)
     return (*(clear if not all(too_noisy) else ()), *(deep if any(too_noisy) else ()))

@@ -66,17 +66,21 @@ class Draft:
 
 
 def create(
-    folder: Path, request: StudyRequest, *, database: str | None = None, drowned_too: bool = False
+    folder: Path,
+    request: StudyRequest,
+    *,
+    database: str | None = None,
+    even_too_noisy: bool = False,
 ) -> Draft:
     """Create a study; refuses series that would be too noisy, unless these are accepted."""
-    return begin(folder, draft(request), database=database, drowned_too=drowned_too)
+    return begin(folder, draft(request), database=database, even_too_noisy=even_too_noisy)
 
 
 def begin(
-    folder: Path, drafted_study: Draft, *, database: str | None = None, drowned_too: bool = False
+    folder: Path, drafted_study: Draft, *, database: str | None = None, even_too_noisy: bool = False
 ) -> Draft:
     """Write a draft into a new folder, unless the noise would be too much for a series."""
-    if not drowned_too:
+    if not even_too_noisy:
         require_useful(drafted_study.outlooks)
     return drafted_study.write(folder, database=database)
 

@@ -79,7 +79,7 @@ def _expected(series: SeriesPromise) -> str:
     return f"about {series.expected:,}{largest}"
 
 
-def _drowned(outlook: Outlook) -> str:
+def _too_noisy(outlook: Outlook) -> str:
     """How many numbers of a breakdown nobody will be able to tell."""
     cells = outlook.cells.values()
     noisy = sum(each.too_noisy for each in cells)
@@ -108,7 +108,7 @@ def memo_of(outlook: StudyOutlook) -> bytes:
             promise=promise,
             study=outlook.folder.resolve().name,
             series=[_line(each) for each in outlook.series],
-            drowned=[said for each in outlook.series if (said := _drowned(each))],
+            drowned=[said for each in outlook.series if (said := _too_noisy(each))],
             epsilon=as_text(epsilon),
             delta=as_text(delta) if delta else "",
             left=as_text(left),

@@ -95,7 +95,7 @@ class Outlook:
         return {words: self.plan.judged(max(1, round(size))) for words, size in sizes.items()}
 
     @property
-    def drowned_cells(self) -> str:
+    def too_noisy_cells(self) -> str:
         """A sentence on the cells that would be too noisy; nothing if there are none."""
         cells = self.cells
         drowned = {words: each for words, each in cells.items() if each.too_noisy}

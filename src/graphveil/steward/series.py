@@ -65,7 +65,7 @@ def series_of(folder: Path) -> SeriesList:
 
 
 def open_series(
-    folder: Path, request: SeriesRequest, *, dry_run: bool = False, drowned_too: bool = False
+    folder: Path, request: SeriesRequest, *, dry_run: bool = False, even_too_noisy: bool = False
 ) -> Opening:
     """Open a series from the next step on; a dry run shows what it would be like.
 
@@ -74,7 +74,7 @@ def open_series(
     study = StoredStudy.at(folder)
     outlook = _outlook(study.ledger(), request)
     if not dry_run:
-        if not drowned_too:
+        if not even_too_noisy:
             require_useful([outlook])
         opened = study.open_series(outlook.series)
         if opened.opened != outlook.promise.calendar.label(0):  # before, there is no report

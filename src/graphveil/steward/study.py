@@ -106,7 +106,7 @@ class Study:
         undated: Literal["refuse", "first"] = "refuse",
         ratios: Mapping[str, str] | None = None,
         groups: inputs.GroupsGiven = (),
-        drowned_too: bool = False,
+        even_too_noisy: bool = False,
         database: str | None = None,
     ) -> Study:
         """A new study, which is a draft until records are added; nothing is spent yet.
@@ -149,7 +149,7 @@ class Study:
                 {"links per person": "2*links/people"}; they cost nothing.
             groups: public lists of labels that people have, by name, for series with `by`; of a
                 number, where its labels begin: ``{"region": ["North", "South"], "age": [0, 50]}``.
-            drowned_too: begin also series whose noise would drown the size that is `expected`.
+            even_too_noisy: begin also series that are too noisy for the size that is `expected`.
             database: the URL of a PostgreSQL database; without one, SQLite in the folder.
 
         Examples:
@@ -191,7 +191,7 @@ class Study:
             ratios=tuple(f"{name} = {formula}" for name, formula in (ratios or {}).items()),
             groups=inputs.groups_of(groups),
         )
-        drafting.create(Path(folder), request, database=database, drowned_too=drowned_too)
+        drafting.create(Path(folder), request, database=database, even_too_noisy=even_too_noisy)
         return cls(Path(folder))
 
     @classmethod
@@ -200,7 +200,7 @@ class Study:
         folder: str | Path,
         study_file: str | Path,
         *,
-        drowned_too: bool = False,
+        even_too_noisy: bool = False,
         database: str | None = None,
     ) -> Study:
         """A new study that promises what a study file says, such as another's `study.toml`.
@@ -208,7 +208,7 @@ class Study:
         Args:
             folder: a folder that holds no study yet.
             study_file: the file.
-            drowned_too: as in `create`.
+            even_too_noisy: as in `create`.
             database: as in `create`.
 
         Examples:
@@ -218,7 +218,7 @@ class Study:
         from graphveil.steward import drafting
 
         drafted = drafting.from_study_file(Path(study_file))
-        drafting.begin(Path(folder), drafted, database=database, drowned_too=drowned_too)
+        drafting.begin(Path(folder), drafted, database=database, even_too_noisy=even_too_noisy)
         return cls(Path(folder))
 
     @classmethod
@@ -380,7 +380,7 @@ class Study:
         name: str,
         *,
         epsilon: Exact,
-        drowned_too: bool = False,
+        even_too_noisy: bool = False,
         dry_run: bool = False,
         **given: Any,
     ) -> Opening:
@@ -389,7 +389,7 @@ class Study:
         Args:
             name: of the series; also of its statistic, unless `statistic` says that.
             epsilon: what it may cost, for all its releases.
-            drowned_too: open it although its noise would drown the size that is `expected`.
+            even_too_noisy: open it although it is too noisy for the size that is `expected`.
             dry_run: only say what it would be like.
             given: the rest, as in `create`.
 
@@ -402,7 +402,7 @@ class Study:
         from graphveil.steward.series import open_series
 
         (request,) = inputs.series_of({name: {**given, "epsilon": epsilon}})
-        return open_series(self.folder, request, dry_run=dry_run, drowned_too=drowned_too)
+        return open_series(self.folder, request, dry_run=dry_run, even_too_noisy=even_too_noisy)
 
     def extend(
         self,

@@ -393,7 +393,7 @@ def prediction(outlook: Outlook) -> Prediction:
         expected="" if judgement is None else f"{judgement.expected:,}",
         share="" if judgement is None else percent(judgement.share),
         word="" if judgement is None else str(judgement.word),
-        note="" if drawn is None else f"{_note(outlook, drawn)} {outlook.drowned_cells}".strip(),
+        note="" if drawn is None else f"{_note(outlook, drawn)} {outlook.too_noisy_cells}".strip(),
         besides=LEFT_OUT if outlook.leaves_out else "",
         beyond=_beyond(outlook),
         drawing=() if drawn is None else _drawings(outlook, drawn),
@@ -403,11 +403,11 @@ def prediction(outlook: Outlook) -> Prediction:
 def _note(outlook: Outlook, drawn: Forecast) -> str:
     clear = drawn.first_clear
     if clear is None:
-        return "The noise drowns every release."
+        return "Every release is too noisy to tell."
     if clear == 0:
-        return "No release is drowned, if the number grows evenly."
+        return "No release is too noisy, if the number grows evenly."
     label = outlook.promise.calendar.label(outlook.first_step + clear)
-    return f"Releases before {label} are drowned, if the number grows evenly."
+    return f"Releases before {label} are too noisy, if the number grows evenly."
 
 
 def _beyond(outlook: Outlook) -> str:

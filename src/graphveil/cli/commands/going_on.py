@@ -175,7 +175,7 @@ def _open(folder: Path, request: SeriesRequest, *, yes: bool, dry_run: bool, as_
         opening = open_series(folder, request, dry_run=True)
     if not dry_run:
         accept([opening.outlook], yes=yes)
-        opening = open_series(folder, request, drowned_too=True)
+        opening = open_series(folder, request, even_too_noisy=True)
     if as_json:
         print_json(opening.as_data())
     else:

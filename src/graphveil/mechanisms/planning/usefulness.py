@@ -1,4 +1,4 @@
-"""Usefulness: whether noise leaves a number of the expected size useful, rough or drowned.
+"""Usefulness: whether noise leaves a number of the expected size useful, rough or too noisy.
 
 The one place that says what these words mean. They follow from the predicted noise and from a
 public guess of how large the number will be, never from the number itself.
@@ -21,7 +21,12 @@ class Usefulness(StrEnum):
 
     USEFUL = "useful"
     ROUGH = "rough"
-    TOO_NOISY = "drowned"
+    TOO_NOISY = "drowned"  # as it is stored
+
+    @property
+    def in_words(self) -> str:
+        """As it is said to people."""
+        return "too noisy" if self is Usefulness.TOO_NOISY else self.value
 
 
 @dataclass(frozen=True)
@@ -48,7 +53,7 @@ class Judgement:
 
     @property
     def word(self) -> Usefulness:
-        """Useful up to a tenth, rough up to a quarter, else "drowned": too noisy."""
+        """Useful up to a tenth, rough up to a quarter, else too noisy."""
         if self.share <= SMALL:
             return Usefulness.USEFUL
         return Usefulness.ROUGH if self.share <= MOST_NOISE else Usefulness.TOO_NOISY
@@ -61,7 +66,7 @@ class Judgement:
     def __str__(self) -> str:
         return (
             f"expected about {self.expected:,}; predicted error ±{rounded(self.std)} "
-            f"({percent(self.share)}): {self.word}"
+            f"({percent(self.share)}): {self.word.in_words}"
         )
 
 

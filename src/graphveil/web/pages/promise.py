@@ -112,7 +112,7 @@ def _make(request: Request, form: Form) -> Response:
     """Create the study; a refusal leaves everything as it was, and all that was typed."""
     try:
         folder = _folder(site_of(request).home, form)
-        create(folder, request_of(form), drowned_too=form.checked("drowned"))
+        create(folder, request_of(form), even_too_noisy=form.checked("drowned"))
         study = opened(folder)
     except GraphveilError as refused:
         return _page(request, form, refusal=refusal_of(refused), code=422)

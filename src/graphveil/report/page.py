@@ -227,7 +227,7 @@ def _expectation(series: PublishedSeries, judged: Judgement) -> str:
         f"about {series.promise.expected:,} in the end{largest}, which the publisher stated "
         f"beforehand and did not measure; the noise announced for release "
         f"{len(series.predicted_std)} has a standard deviation of {wording.figure(judged.std)} "
-        f"({percent(judged.share)}): {judged.word}"
+        f"({percent(judged.share)}): {judged.word.in_words}"
     )
 
 

@@ -65,7 +65,7 @@ def _line(outlook: Outlook) -> MemoSeries:
         first=f"±{figure(round(NEARLY_ALL * plan.predicted[0]))}",
         last=f"±{figure(round(NEARLY_ALL * plan.last_std))}",
         expected=_expected(series),
-        verdict=str(judged.word) if judged else "",
+        verdict=judged.word.in_words if judged else "",
     )
 
 

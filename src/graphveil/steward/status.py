@@ -110,7 +110,11 @@ class SeriesStatus:
     def expectation(self) -> str:
         """Size and usefulness in words; nothing where nobody has said a size."""
         size = "" if self.expected is None else f"about {self.expected:,}"
-        return f"{size}: {self.usefulness}" if self.usefulness else size
+        if not self.usefulness:
+            return size
+        from graphveil.mechanisms.planning.usefulness import Usefulness
+
+        return f"{size}: {Usefulness(self.usefulness).in_words}"
 
     def as_data(self) -> dict[str, Any]:
         """For programs."""

@@ -104,7 +104,7 @@ def test_at_a_terminal_a_yes_is_asked_for(
     monkeypatch.setattr(sys, "stdin", terminal)
     root = tmp_path / "study"
     finished = graphveil("new", str(root), *PROMISE, "--series", "edges:expected=20")
-    assert "The noise will drown it" in finished.err
+    assert "A series is too noisy to tell" in finished.err
     assert (finished.code == 0) is made
     assert root.exists() is made
 

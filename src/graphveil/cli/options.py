@@ -383,7 +383,7 @@ Weights = Annotated[
         help="How much a series without @E matters against the others; 1 unless said.",
     ),
 ]
-Drowned = Annotated[bool, typer.Option("--yes", help="Take series that noise will drown, too.")]
+Drowned = Annotated[bool, typer.Option("--yes", help="Take series that are too noisy, too.")]
 
 
 def by_series(option: str, given: Sequence[str] | None, known: Sequence[str]) -> dict[str, str]:
@@ -430,4 +430,4 @@ def accept(outlooks: Sequence[Outlook], *, yes: bool) -> None:
         require_useful(outlooks)
     for each in messages:
         typer.echo(f"Series {each}.", err=True)
-    typer.confirm("The noise will drown it. Go on all the same?", abort=True, err=True)
+    typer.confirm("A series is too noisy to tell. Go on all the same?", abort=True, err=True)

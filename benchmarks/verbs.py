@@ -72,7 +72,7 @@ of twelve years; `publish` seals one more step of a study like it, with its page
 `python benchmarks/verbs.py`. What each verb may import is held by
 `tests/cli/test_what_commands_import.py`. `plan` compares the errors of all mechanisms, which are
 matrices: NumPy is about 5 times `pass`, and the mechanisms with their laws 4 times, beside
-some 25 for a command that reads a study, so that it stays above 30.
+some 20 for a command that reads a study, so that it stays above 25.
 
 | command | processor, s | × pass | at most | met | imports |
 |---|--:|--:|--:|---|---|

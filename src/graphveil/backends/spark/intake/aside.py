@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from graphveil.backends.spark.graph import Workspace
 from graphveil.backends.spark.intake.tables import SparkTable
 from graphveil.backends.spark.jobs import failing_as_ours
+from graphveil.deferred import pl
 from graphveil.errors import Place, RecordError
 from graphveil.graph.intake.appending import LeftOut
 from graphveil.graph.intake.records import Table
@@ -114,7 +115,6 @@ def rows_at(
     session: SparkSession, workspace: Workspace, table: SparkTable, places: Places
 ) -> PlacedRows:
     """The rows at some places, in their order, as they were read."""
-    import polars as pl
     import pyarrow as pa
 
     wanted = np.unique(places)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from graphveil.backends.spark.blocks import read_all
 from graphveil.backends.spark.graph import Part, SparkGraph
 from graphveil.backends.spark.intake import resolving as stages
 from graphveil.backends.spark.intake.aside import Broken
@@ -32,6 +33,7 @@ from graphveil.backends.spark.jobs import (
     received,
     sent,
 )
+from graphveil.deferred import pl
 from graphveil.errors import PastStepError, Place
 from graphveil.graph.intake.arrivals import steps_of_labels
 from graphveil.graph.intake.identity import UNKNOWN
@@ -237,7 +239,6 @@ class _Looking(NamedTuple):
 
 def _look_up(looking: _Looking, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Rows of one part with the labels of one end."""
-    import polars as pl
     import pyarrow as pa
 
     sorter, finder = Sorter(looking.labelled, looking.address), None
@@ -419,8 +420,6 @@ def _reported(
 
 def _is_known(layout: LayoutTask, keys: Int64s) -> NDArray[np.bool_]:
     """Which edges the graph has already: only those between old nodes can be."""
-    from graphveil.backends.spark.blocks import read_all
-
     known = np.zeros(len(keys), np.bool_)
     asked = np.flatnonzero(keys >> 31 < layout.old_nodes)
     if not len(asked):

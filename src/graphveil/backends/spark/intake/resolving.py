@@ -29,12 +29,12 @@ from graphveil.backends.spark.jobs import (
 )
 from graphveil.calendar.calendar import Calendar
 from graphveil.calendar.times import Unit
+from graphveil.deferred import pl
 from graphveil.errors import RecordError
 from graphveil.graph.groups import NO_GROUPS, Groups, Unlisted
 from graphveil.graph.intake.rules import RecordRules
 
 if TYPE_CHECKING:
-    import polars as pl
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
@@ -187,9 +187,8 @@ def _sort(
 def _frames(batches: Iterator[pa.RecordBatch]) -> Iterator[pl.DataFrame]:
     import os
 
-    os.environ.setdefault("POLARS_MAX_THREADS", "1")  # Spark has one process for each core
-    import polars as pl
-
+    # Spark has one process for each core; Polars asks when it loads, which is below.
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")
     for batch in batches:
         if batch.num_rows:
             frame = pl.from_arrow(batch)
@@ -199,8 +198,6 @@ def _frames(batches: Iterator[pa.RecordBatch]) -> Iterator[pl.DataFrame]:
 
 def read_rows(frame: pl.DataFrame, reading: Reading) -> tuple[pa.Table, Note]:
     """The rows of one batch that break no rule, and a note about the batch."""
-    import polars as pl
-
     from graphveil.graph.intake.resolving import dated, persons, strata_said, unlisted_in
 
     spans = ((int(frame["place"][0]), len(frame)),)
@@ -238,8 +235,6 @@ def read_rows(frame: pl.DataFrame, reading: Reading) -> tuple[pa.Table, Note]:
 
 def as_dates(frame: pl.DataFrame, reading: Reading) -> Table:
     """Rows with times that a calendar reads; those with others are marked."""
-    import polars as pl
-
     from graphveil.graph.intake.records import Table
     from graphveil.records.dates import tidied
     from graphveil.records.options import ReadingOptions
@@ -252,8 +247,6 @@ def as_dates(frame: pl.DataFrame, reading: Reading) -> Table:
 
 def _texts(columns: list[pl.Series]) -> int:
     """Which columns of ids are text, as the one intake would keep them: a bit for each."""
-    import polars as pl
-
     return sum(
         1 << place for place, ids in enumerate(columns) if ids.dtype == pl.String and len(ids)
     )
@@ -290,7 +283,6 @@ def _earliest(
     every: str | int, day_first: bool | None, batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     """Where the calendar of each batch would begin, if it has a time at all."""
-    import polars as pl
     import pyarrow as pa
 
     from graphveil.graph.intake.records import Table

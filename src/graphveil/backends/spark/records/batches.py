@@ -35,12 +35,12 @@ from graphveil.backends.spark.records.files import (
     require_unchanged,
     write_part,
 )
+from graphveil.deferred import pl
 from graphveil.study.backends import Stored
 from graphveil.study.ledger import BatchEntry, StoredTable
 from graphveil.study.records.segments import write_table
 
 if TYPE_CHECKING:
-    import polars as pl
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
@@ -146,8 +146,6 @@ class Form(NamedTuple):
     @property
     def columns(self) -> dict[str, type[pl.DataType]]:
         """Their types in a file."""
-        import polars as pl
-
         ids = {name: pl.String if text else pl.Int64 for name, text in self.ids}
         return {**ids, **dict.fromkeys(["step", *(["stratum"] if self.grouped else [])], pl.Int32)}
 
@@ -206,8 +204,6 @@ class Target(NamedTuple):
 
     def in_place(self, written: Iterable[Written | None]) -> StoredTable:
         """Give the files that tasks have written, in order, their names."""
-        import polars as pl
-
         present = [each for each in written if each is not None]
         if present:
             return put_in_place(self.folder, self.stem, present)
@@ -229,7 +225,6 @@ def _send_rows(workspace: Workspace, target: Target, name: str) -> Iterator[Pack
 
 def _write_rows(target: Target, part: int, came: Iterator[Packet]) -> Written | None:
     """Write a file of a table; runs on a worker."""
-    import polars as pl
     import pyarrow as pa
 
     known, rows = [], []

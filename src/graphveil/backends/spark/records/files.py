@@ -12,17 +12,15 @@ import secrets
 import uuid
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from graphveil.backends.spark.jobs import Cluster
+from graphveil.deferred import pl
 from graphveil.errors import IntegrityError
 from graphveil.posix import NEW_FILE, set_mode, sync_folder
 from graphveil.study.folder import OWNER_ONLY_FILE
 from graphveil.study.ledger import StoredFile, StoredTable
 from graphveil.study.records.segments import checked, checksum, table_bytes
-
-if TYPE_CHECKING:
-    import polars as pl
 
 WHOLE = 4_000_000  # rows up to which a table is one file, whatever engine writes it
 _CHUNK = 1 << 24

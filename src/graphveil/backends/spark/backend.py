@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from graphveil.backends.spark import reading
-from graphveil.backends.spark.counters import colours_for
 from graphveil.backends.spark.engine import SparkEngine
 from graphveil.backends.spark.graph import NodePart, SparkGraph
 from graphveil.backends.spark.intake.people import ArrivalRules
@@ -22,7 +21,7 @@ from graphveil.backends.spark.jobs import SparkCluster
 from graphveil.backends.spark.records import batches, checkpoint, segments
 from graphveil.backends.spark.records.candidates import SparkValidatedBatch, candidate
 from graphveil.backends.spark.records.checkpoint import CheckpointState, SparkCheckpoint
-from graphveil.backends.spark.session import is_local, opened
+from graphveil.backends.spark.session import colours_for, is_local, opened
 from graphveil.errors import EngineError, InputError
 from graphveil.graph.intake.rules import RecordRules
 from graphveil.series.counting import SeriesCounts, count_series, first_break

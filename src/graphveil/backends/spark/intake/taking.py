@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from graphveil.backends.spark.counters import colours_for
 from graphveil.backends.spark.graph import SparkGraph, Workspace
 from graphveil.backends.spark.intake.arrivals import Arrived, arrive
 from graphveil.backends.spark.intake.aside import Broken, together
@@ -18,7 +17,7 @@ from graphveil.backends.spark.intake.people import ArrivalRules
 from graphveil.backends.spark.intake.resolving import Reading
 from graphveil.backends.spark.intake.tables import SparkTable
 from graphveil.backends.spark.jobs import SparkCluster
-from graphveil.backends.spark.session import WORKSPACE, is_local, task_bytes
+from graphveil.backends.spark.session import WORKSPACE, colours_for, is_local, task_bytes
 from graphveil.errors import EngineError, ParameterError
 from graphveil.graph.groups import NO_GROUPS, Groups
 from graphveil.graph.intake.records import IntakeReport

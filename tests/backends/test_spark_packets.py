@@ -9,14 +9,13 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+from graphveil.backends.spark import batches
 from graphveil.backends.spark import jobs as moving
+from graphveil.backends.spark.batches import Order
 from graphveil.backends.spark.intake.arrivals import Cuts, _cuts
-from graphveil.backends.spark.intake.aside import Broken
 from graphveil.backends.spark.intake.people import PartFound
-from graphveil.backends.spark.intake.resolving import Note, together
+from graphveil.backends.spark.intake.resolving import Broken, Note, together
 from graphveil.backends.spark.jobs import Packet, Sorter, opened_rows, part_of, received, sent
-from graphveil.backends.spark.records import batches
-from graphveil.backends.spark.records.batches import Order
 from graphveil.errors import Place, RecordError
 from graphveil.graph.intake.identity import identity_order
 

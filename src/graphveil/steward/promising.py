@@ -473,7 +473,7 @@ def count_tables(
     """
     from graphveil.backends.spark import SparkCluster, SparkEngine, opened
     from graphveil.backends.spark.engine import require_counted
-    from graphveil.backends.spark.reading import require_understood, told_apart
+    from graphveil.backends.spark.intake.tables import require_understood, told_apart
 
     require_counted([statistic.tally()], statistic.name)
     require_understood(options)

@@ -12,11 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.backends.spark.graph import NodePart, SparkGraph
-from graphveil.backends.spark.intake.aside import Broken
-from graphveil.backends.spark.intake.aside import together as all_broken
 from graphveil.backends.spark.intake.label_index import LabelIndex
 from graphveil.backends.spark.intake.people import ArrivalRules, Arriving, PartFound, found_in
-from graphveil.backends.spark.intake.resolving import Note, asked, together
+from graphveil.backends.spark.intake.resolving import Broken, Note, asked, by_rule, together
 from graphveil.backends.spark.intake.tables import SparkTable
 from graphveil.backends.spark.jobs import (
     Packet,
@@ -191,7 +189,7 @@ class Arrived:
     @property
     def broken(self) -> tuple[Broken, ...]:
         """The rules that rows break."""
-        return all_broken([*self.note.broken, *(b for each in self.parts for b in each.broken)])
+        return by_rule([*self.note.broken, *(b for each in self.parts for b in each.broken)])
 
     @property
     def last_step(self) -> int:

@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 from graphveil.backends.spark.graph import SparkGraph
 from graphveil.backends.spark.intake import resolving as stages
-from graphveil.backends.spark.intake.aside import MOST_LISTED, Broken
 from graphveil.backends.spark.intake.label_index import LabelIndex
-from graphveil.backends.spark.intake.resolving import Reading
+from graphveil.backends.spark.intake.resolving import MOST_LISTED, Broken, Reading
 from graphveil.backends.spark.jobs import as_arrow
 from graphveil.deferred import pl
 from graphveil.errors import PastStepError

@@ -10,26 +10,28 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from graphveil.backends.spark import batches
+from graphveil.backends.spark.batches import Form, Order, Target, require_unchanged
 from graphveil.backends.spark.engine import SparkEngine
 from graphveil.backends.spark.graph import Workspace
 from graphveil.backends.spark.intake.arrivals import everybody, nodes_at
-from graphveil.backends.spark.intake.aside import MOST_LISTED, PlacedRows, left_out, rows_at
 from graphveil.backends.spark.intake.people import ArrivalRules
 from graphveil.backends.spark.intake.resolving import (
+    MOST_LISTED,
     NOTHING,
     PASSED,
     Note,
+    PlacedRows,
     Reading,
     as_dates,
+    left_out,
     read_rows,
+    rows_at,
     together,
 )
 from graphveil.backends.spark.intake.tables import SparkTable, TableRecords, awaited_table
 from graphveil.backends.spark.intake.taking import Tables, TakenIn, Waiting, taken_in
 from graphveil.backends.spark.jobs import SparkCluster, failing_as_ours, mapped
-from graphveil.backends.spark.records import batches
-from graphveil.backends.spark.records.batches import Form, Order, Target
-from graphveil.backends.spark.records.files import require_unchanged
 from graphveil.deferred import pl
 from graphveil.graph.intake.appending import LeftOut, listed
 from graphveil.graph.intake.records import IntakeReport

@@ -16,16 +16,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.backends.spark.blocks import read_edges
-from graphveil.backends.spark.graph import NodePart, Part, SparkGraph, Workspace, class_files
-from graphveil.backends.spark.jobs import Cluster
-from graphveil.backends.spark.records.files import (
+from graphveil.backends.spark.batches import (
     WHOLE,
     Written,
     put_in_place,
     require_unchanged,
     write_part,
 )
+from graphveil.backends.spark.blocks import read_edges
+from graphveil.backends.spark.graph import NodePart, Part, SparkGraph, Workspace, class_files
+from graphveil.backends.spark.jobs import Cluster
 from graphveil.deferred import pl
 from graphveil.graph.sequence import BOTH
 from graphveil.study.backends import Stored

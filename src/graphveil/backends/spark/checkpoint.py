@@ -20,11 +20,11 @@ import numpy as np
 
 from graphveil.backends.backend import Answer, ExactCounts, Extent
 from graphveil.backends.local.counters import packed_tally, same_tally, unpacked_tally
+from graphveil.backends.spark.batches import file_sum, write_new
 from graphveil.backends.spark.blocks import read_edges
 from graphveil.backends.spark.engine import divided
 from graphveil.backends.spark.graph import NodePart, Part, SparkGraph, Workspace
 from graphveil.backends.spark.jobs import Cluster
-from graphveil.backends.spark.records.files import file_sum, write_new
 from graphveil.posix import sync_folder
 from graphveil.series.counting import SeriesCounts, ViewCounts, by_view
 from graphveil.statistics.change import tally_under

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 
 import numpy as np
 import polars as pl
@@ -150,3 +152,10 @@ def test_files_of_a_batch_are_filled_in_order(
     assert order.files == len(sizes)
     assert (np.diff(found) >= 0).all()
     assert np.bincount(found, minlength=len(sizes)).tolist() == sizes
+
+
+def test_a_task_comes_before_polars() -> None:
+    """It says how many threads Polars may have, and Polars asks only when it loads."""
+    modules = "graphveil.backends.spark.backend, graphveil.backends.local.patterns"
+    code = f"import sys, {modules}; sys.exit('polars' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)

@@ -6,6 +6,7 @@ only what kind of failure it was is repeated, never their text.
 
 from __future__ import annotations
 
+import os
 import pickle
 import re
 import warnings
@@ -292,7 +293,12 @@ def _receive(
 
 @contextmanager
 def _working() -> Iterator[None]:
-    """Messages of libraries may quote records, and workers' logs are read by many."""
+    """A task at work, whose errors say no more than where they were raised.
+
+    Messages of libraries may quote records, and workers' logs are read by many.
+    """
+    # Spark has one process for each core. Polars asks when it loads, which is in a task: deferred.
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")
     try:
         yield
     except Exception as error:

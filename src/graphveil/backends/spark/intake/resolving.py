@@ -186,10 +186,6 @@ def _sort(
 
 
 def _frames(batches: Iterator[pa.RecordBatch]) -> Iterator[pl.DataFrame]:
-    import os
-
-    # Spark has one process for each core; Polars asks when it loads, which is below.
-    os.environ.setdefault("POLARS_MAX_THREADS", "1")
     for batch in batches:
         if batch.num_rows:
             frame = pl.from_arrow(batch)

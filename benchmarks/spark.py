@@ -154,8 +154,8 @@ def ours(bench: Bench, place: Place, graph: Graph, name: str, jobs: tuple[str, .
     from benchmarks.ours import build, records_of
     from graphveil.backends import LocalEngine
     from graphveil.backends.spark import SparkCluster, SparkEngine
-    from graphveil.backends.spark.counters import colours_for
     from graphveil.backends.spark.graph import Workspace, handed_over
+    from graphveil.backends.spark.session import colours_for
 
     sequence = build(records_of(graph))
     cluster, local = SparkCluster(place.session), LocalEngine(2)

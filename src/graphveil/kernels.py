@@ -14,6 +14,7 @@ import tempfile
 from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
+from types import CodeType
 from typing import Any, ParamSpec, TypeVar, cast
 
 import numba
@@ -101,16 +102,24 @@ def inlined(function: Callable[Arguments, Result]) -> Callable[Arguments, Result
 
 
 def seeing_modules(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """The function, in whose module nothing stands for another module any more.
+    """The function, in whose module nothing that it names stands for another module any more.
 
     Definitions of statistics are compiled by those who attack them; the compiler knows NumPy, but
-    not what imports it later.
+    not what imports it later. What the function does not name stays deferred: Polars, above all.
     """
     names: dict[str, Any] = getattr(function, "__globals__", {})
-    for name, value in list(names.items()):
+    for name in names_in(getattr(function, "__code__", None)):
+        value = names.get(name)
         if isinstance(value, Deferred):
             names[name] = module_of(value)
     return function
+
+
+def names_in(code: object) -> set[str]:
+    """The names that code uses, and the code inside of it, such as a comprehension's."""
+    if not isinstance(code, CodeType):
+        return set()
+    return set(code.co_names).union(*map(names_in, code.co_consts))
 
 
 # Asking the processor to fetch memory before it is needed.

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import gc
+import subprocess
+import sys
 
 import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
 
+from graphveil.backends.spark import batches
 from graphveil.backends.spark import jobs as moving
+from graphveil.backends.spark.batches import Order
 from graphveil.backends.spark.intake.arrivals import Cuts, _cuts
-from graphveil.backends.spark.intake.aside import Broken
 from graphveil.backends.spark.intake.people import PartFound
-from graphveil.backends.spark.intake.resolving import Note, together
+from graphveil.backends.spark.intake.resolving import Broken, Note, together
 from graphveil.backends.spark.jobs import Packet, Sorter, opened_rows, part_of, received, sent
-from graphveil.backends.spark.records import batches
-from graphveil.backends.spark.records.batches import Order
 from graphveil.errors import Place, RecordError
 from graphveil.graph.intake.identity import identity_order
 
@@ -151,3 +152,10 @@ def test_files_of_a_batch_are_filled_in_order(
     assert order.files == len(sizes)
     assert (np.diff(found) >= 0).all()
     assert np.bincount(found, minlength=len(sizes)).tolist() == sizes
+
+
+def test_a_task_comes_before_polars() -> None:
+    """It says how many threads Polars may have, and Polars asks only when it loads."""
+    modules = "graphveil.backends.spark.backend, graphveil.backends.local.patterns"
+    code = f"import sys, {modules}; sys.exit('polars' in sys.modules)"
+    subprocess.run([sys.executable, "-c", code], check=True)

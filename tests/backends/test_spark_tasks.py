@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 
 from graphveil.backends import ExactCounts, LocalEngine
 from graphveil.backends.spark import SparkEngine, SparkGraph
-from graphveil.backends.spark.counters import COUNTERS, colours_for
+from graphveil.backends.spark.engine import COUNTERS
 from graphveil.backends.spark.graph import Workspace, handed_over
+from graphveil.backends.spark.session import colours_for
 from graphveil.errors import EngineError, ParameterError
 from graphveil.graph.promises import Bound, DegreeBound, HubBound, InOutBound
 from graphveil.statistics.statistic import Statistic, statistic

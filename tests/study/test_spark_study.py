@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 from frozen import frozen
-from graphveil.backends.spark.records import batches, segments
+from graphveil.backends.spark import batches, segments
 from graphveil.errors import BoundError, EngineError, GraphveilError, InputError, ParameterError
 from graphveil.records import ReadingOptions
 from graphveil.steward.adding import add

@@ -472,8 +472,8 @@ def count_tables(
         settings: of Spark.
     """
     from graphveil.backends.spark import SparkCluster, SparkEngine, opened
-    from graphveil.backends.spark.counters import require_counted
-    from graphveil.backends.spark.reading import require_understood, told_apart
+    from graphveil.backends.spark.engine import require_counted
+    from graphveil.backends.spark.intake.tables import require_understood, told_apart
 
     require_counted([statistic.tally()], statistic.name)
     require_understood(options)

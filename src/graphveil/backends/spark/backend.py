@@ -10,19 +10,18 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
-from graphveil.backends.spark import reading
-from graphveil.backends.spark.counters import colours_for
+from graphveil.backends.spark import batches, checkpoint, segments
+from graphveil.backends.spark.candidates import SparkValidatedBatch, candidate
+from graphveil.backends.spark.checkpoint import CheckpointState, SparkCheckpoint
 from graphveil.backends.spark.engine import SparkEngine
 from graphveil.backends.spark.graph import NodePart, SparkGraph
+from graphveil.backends.spark.intake import tables
 from graphveil.backends.spark.intake.people import ArrivalRules
 from graphveil.backends.spark.intake.resolving import Reading
 from graphveil.backends.spark.intake.tables import TableRecords
 from graphveil.backends.spark.intake.taking import taken_in, with_steps, workspace_of
 from graphveil.backends.spark.jobs import SparkCluster
-from graphveil.backends.spark.records import batches, checkpoint, segments
-from graphveil.backends.spark.records.candidates import SparkValidatedBatch, candidate
-from graphveil.backends.spark.records.checkpoint import CheckpointState, SparkCheckpoint
-from graphveil.backends.spark.session import is_local, opened
+from graphveil.backends.spark.session import colours_for, is_local, opened
 from graphveil.errors import EngineError, InputError
 from graphveil.graph.intake.rules import RecordRules
 from graphveil.series.counting import SeriesCounts, count_series, first_break
@@ -66,7 +65,7 @@ class SparkBackend(SparkEngine):
         cls, promise: Promise, format_name: str | None, options: ReadingOptions
     ) -> None:
         """Refuse what only readers of files can do, before a session is started."""
-        reading.require_possible(format_name, options)
+        tables.require_possible(format_name, options)
 
     @classmethod
     @contextmanager
@@ -87,8 +86,8 @@ class SparkBackend(SparkEngine):
         by_format: Mapping[str, ReadingOptions],
     ) -> ReadFiles:
         """The records in tables that Spark reads; they are not read yet."""
-        own = by_format.get(reading.PAIR, options)
-        return reading.tables_of(self.on_spark.session, [str(each) for each in files], own)
+        own = by_format.get(tables.PAIR, options)
+        return tables.tables_of(self.on_spark.session, [str(each) for each in files], own)
 
     @property
     def on_spark(self) -> SparkCluster:

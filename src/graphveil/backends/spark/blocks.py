@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from graphveil.backends.local.degrees import DegreeIncrements
 from graphveil.backends.spark.graph import Part, SparkGraph
+from graphveil.deferred import pl
 from graphveil.graph.intake.kernels import sort_lists
 from graphveil.graph.sequence import GraphSequence, LateEdges
 from graphveil.kernels import kernel
@@ -120,8 +121,6 @@ def block(
         touching: only edges of nodes that have an edge from this step on: counting what is new
             from there needs no others.
     """
-    import polars as pl
-
     node_offsets = _local_offsets(graph.node_offsets, graph.colours, colours)
     found = [_local(graph, colours, edges) for edges in read_all(graph, classes)]
     if touching:

@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cached_property, partial
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from graphveil.backends.backend import ExactCounts
-from graphveil.backends.spark import projection
+from graphveil.backends.backend import Answer, ExactCounts
+from graphveil.backends.local.degrees import dense_width
+from graphveil.backends.spark import counting, groups, projection
 from graphveil.backends.spark.blocks import around
-from graphveil.backends.spark.counters import Work, answer_all, require_counted
 from graphveil.backends.spark.graph import SparkGraph, Workspace
 from graphveil.backends.spark.jobs import Cluster
+from graphveil.backends.spark.session import BYTES_AN_EDGE, WORKER, require_forest_fits
 from graphveil.errors import EngineError, ParameterError
 from graphveil.graph.degrees import require_fit
 from graphveil.graph.promises import Bound, DegreeBound, HubBound, InOutBound
 from graphveil.graph.thresholds import ForestBound, WholeNetwork
 from graphveil.statistics.change import tally_under
 from graphveil.statistics.statistic import Statistic
+from graphveil.statistics.tallies import (
+    ClusterTally,
+    ComponentTally,
+    Counts,
+    DegreeTally,
+    EdgeTally,
+    GroupTally,
+    NodeTally,
+    Tally,
+    TriangleTally,
+)
 
 
 @dataclass(frozen=True)
@@ -147,3 +160,175 @@ def _require_earlier(after: ExactCounts, graph: SparkGraph) -> None:
             "was not counted on an earlier state of this graph",
             hint="Count from the start instead.",
         )
+
+
+# Which tasks answer which tally, and how new steps join those counted before.
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """One run of the engine.
+
+    Attributes:
+        cluster: where tasks run.
+        graph: what is counted.
+        since: the first step to count.
+        forest: the file of the forest of all steps before `since`.
+    """
+
+    cluster: Cluster
+    graph: SparkGraph
+    since: int
+    forest: str | None = None
+
+    @cached_property
+    def grown(self) -> counting.ForestFile:
+        """The forest of the whole graph, which components and all clusters share."""
+        require_forest_fits(self.graph.nodes, self.cluster.task_bytes)
+        rows = max(1, (self.cluster.task_bytes - WORKER) // BYTES_AN_EDGE)
+        at_least = self.cluster.cores
+        leaves = counting.leaves(self.graph, self.since, at_least, rows)
+        names = [each.name for each in self.cluster.run(counting.grow, leaves)]
+        names = [*([self.forest] if self.forest else []), *names]
+        while True:
+            tasks = counting.merges(self.graph, names) or [
+                counting.ForestTask(self.graph.only(()), (), (), 0)
+            ]
+            merged = self.cluster.run(counting.grow, tasks)
+            if len(merged) == 1:
+                return merged[0]
+            names = [each.name for each in merged]
+
+    @cached_property
+    def strata(self) -> list[str]:
+        """The file of everybody's labels in all groups, colour by colour."""
+        return self.cluster.run(groups.sort_strata, groups.sort_tasks(self.graph))
+
+
+Counter: TypeAlias = Callable[[Any, Work, Any], Answer]
+
+
+def _nodes(tally: NodeTally, work: Work, state: None) -> Answer:
+    return Answer(np.diff(work.graph.node_offsets)[work.since :])
+
+
+def _edges(tally: EdgeTally, work: Work, state: None) -> Answer:
+    return Answer(work.graph.edges[work.since :])
+
+
+def _degrees(tally: DegreeTally, work: Work, state: tuple[int, list[str]] | None) -> Answer:
+    graph, since = work.graph, work.since
+    width, states = state or (dense_width(graph.steps), None)
+    tasks = counting.degree_tasks(graph, tally.direction, width, since, states)
+    tables = work.cluster.run(counting.degrees, tasks)
+    reach = counting.degree_reach(tables, graph.steps - since, width)
+    return Answer(reach, (width, [each.state for each in tables]))
+
+
+def _triangles(tally: TriangleTally, work: Work, state: None) -> Answer:
+    weights, tasks = zip(*counting.triangle_tasks(work.graph, work.since), strict=True)
+    found = work.cluster.run(counting.triangles, tasks)
+    return Answer(counting.weighted(list(weights), found))
+
+
+def _components(tally: ComponentTally, work: Work, state: str | None) -> Answer:
+    grown = work.grown
+    change: Counts = np.diff(work.graph.node_offsets) - grown.joins
+    return Answer(change[work.since :], grown.name)
+
+
+def _clusters(tally: ClusterTally, work: Work, state: str | None) -> Answer:
+    grown = work.grown
+    task = counting.ClusterTask(work.graph.only(()), grown.name, (tally.least,))
+    [[changes]] = work.cluster.run(counting.clusters, [task])
+    return Answer(changes[work.since :], grown.name)
+
+
+def _groups(tally: GroupTally, work: Work, state: Any) -> Answer:
+    from graphveil.backends.local.groups import require_labels
+
+    require_labels(grouped=work.graph.grouped)
+    if isinstance(tally.tally, DegreeTally):
+        return _degrees_by_groups(tally, work, state)
+    if isinstance(tally.tally, ClusterTally):
+        task = groups.CellClusterTask(
+            work.graph.only(()), work.grown.name, tally, tuple(work.strata)
+        )
+        [changes] = work.cluster.run(groups.clusters, [task])
+        return Answer(changes[work.since :], work.grown.name)
+    weights, tasks = zip(
+        *groups.block_tasks(work.graph, tally, work.since, work.strata), strict=True
+    )
+    found = work.cluster.run(groups.count, tasks)
+    return Answer(counting.weighted(list(weights), found))
+
+
+def _degrees_by_groups(
+    tally: GroupTally, work: Work, state: tuple[int, list[str]] | None
+) -> Answer:
+    assert isinstance(tally.tally, DegreeTally), "which is counted here"
+    states = None if state is None else state[1]
+    plain = counting.degree_tasks(work.graph, tally.tally.direction, 0, work.since, states)
+    tasks = [
+        groups.CellDegreeTask(each, tally.axes, name)
+        for each, name in zip(plain, work.strata, strict=True)
+    ]
+    tables = work.cluster.run(groups.count_degrees, tasks)
+    reached = groups.joined_degrees(tables)
+    return Answer(reached, (reached.shape[2], [each.state for each in tables]))
+
+
+COUNTERS: dict[type, Counter] = {
+    NodeTally: _nodes,
+    EdgeTally: _edges,
+    DegreeTally: _degrees,
+    TriangleTally: _triangles,
+    ComponentTally: _components,
+    ClusterTally: _clusters,
+    GroupTally: _groups,
+}
+
+
+def require_counted(tallies: Iterable[Tally], name: str) -> None:
+    """Refuse what this engine does not count, and name the one that does."""
+    if any(type(tally) not in COUNTERS for tally in tallies):
+        raise EngineError(
+            f"{name}: the Spark engine counts nodes, edges, degrees, triangles, components and "
+            "clusters of all steps; copies of other patterns, and recent networks, would need all "
+            "of a person's surroundings on one worker. The local engine counts them."
+        )
+
+
+def answer_all(
+    tallies: Iterable[Tally], work: Callable[[int, str | None], Work], after: ExactCounts | None
+) -> dict[Tally, Answer]:
+    """Every tally's answer for all steps; only steps that are not in `after` are counted."""
+    begun = work(0, None)
+    states = [] if after is None else [after.answers[t].state for t in _joined(after)]
+    resumed = begun if after is None else work(after.extent.steps, next(iter(states), None))
+    return {tally: _answer(tally, begun, resumed, after) for tally in tallies}
+
+
+def _joined(after: ExactCounts) -> list[Tally]:
+    """The tallies whose state is a forest."""
+    return [
+        tally
+        for tally in after.answers
+        if isinstance(divided(tally), ComponentTally | ClusterTally)
+    ]
+
+
+def divided(tally: Tally) -> Tally:
+    """What a tally by groups divides; any other tally as it is."""
+    return tally.tally if isinstance(tally, GroupTally) else tally
+
+
+def _answer(tally: Tally, begun: Work, resumed: Work, after: ExactCounts | None) -> Answer:
+    count = COUNTERS[type(tally)]
+    if after is None or tally not in after.answers:
+        return count(tally, begun, None)
+    from graphveil.backends.local.counters import joined
+
+    before = after.answers[tally]
+    new = count(tally, resumed, before.state)
+    return Answer(joined((before.tallied, new.tallied)), new.state)

@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.backends.spark import degrees, triangles
+from graphveil.backends.spark import counting
+from graphveil.backends.spark.blocks import block
 from graphveil.backends.spark.graph import SparkGraph, nodes_of
 from graphveil.errors import CountOverflowError
 from graphveil.statistics.tallies import (
@@ -106,7 +107,7 @@ class BlockTask(NamedTuple):
     since: int
 
 
-def tasks(
+def block_tasks(
     graph: SparkGraph, tally: GroupTally, since: int, strata: Sequence[str]
 ) -> list[tuple[int, BlockTask]]:
     """How often what each task counts counts, and the task."""
@@ -137,7 +138,7 @@ def _blocks(graph: SparkGraph, tally: GroupTally, since: int) -> Iterator[_Block
             yield 1, replace(own, parts=new), colours, classes
     else:
         assert isinstance(tally.tally, TriangleTally), "all others have counters of their own"
-        for weight, task in triangles.tasks(graph, since):
+        for weight, task in counting.triangle_tasks(graph, since):
             yield weight, task.graph, task.colours, task.classes
 
 
@@ -145,7 +146,6 @@ def count(task: BlockTask) -> Counts:
     """The tally by cells at every step; runs on a worker."""
     from graphveil.backends.local.groups import count_by_groups
     from graphveil.backends.local.work import Work
-    from graphveil.backends.spark.blocks import block
 
     graph = task.graph
     touching = task.since if isinstance(task.tally.tally, TriangleTally) else 0
@@ -159,10 +159,10 @@ def count(task: BlockTask) -> Counts:
 # Degrees: the nodes of one colour along their half-edges, in the column of their cell.
 
 
-class DegreeTask(NamedTuple):
+class CellDegreeTask(NamedTuple):
     """The degrees of one colour, the groups that give the cells, and the file of its strata."""
 
-    degrees: degrees.Task
+    degrees: counting.DegreeTask
     axes: tuple[tuple[int, int], ...]
     strata: str
 
@@ -183,17 +183,17 @@ class CellDegrees(NamedTuple):
     state: str
 
 
-def count_degrees(task: DegreeTask) -> CellDegrees:
+def count_degrees(task: CellDegreeTask) -> CellDegrees:
     """R of one colour by cells, from a step on; runs on a worker."""
     import pyarrow as pa
 
     from graphveil.backends.local.groups import cells_of_people, reached_by_cell
 
     own, workspace = task.degrees, task.degrees.graph.workspace
-    edges, increments = degrees.half_edges(own)
+    edges, increments = counting.half_edges(own)
     strata = workspace.read(task.strata)["stratum"].to_numpy()
     cell, kinds = cells_of_people(strata, task.axes)
-    before = degrees.degrees_before(own)
+    before = counting.degrees_before(own)
     try:
         answer = reached_by_cell(edges, increments, cell, kinds, own.since, before)
     except CountOverflowError:  # which the driver raises: it would not know this error as ours
@@ -221,7 +221,7 @@ def joined_degrees(found: Sequence[CellDegrees]) -> Counts:
 # People in clusters: the forest of the whole graph says when a component becomes large enough.
 
 
-class ForestTask(NamedTuple):
+class CellClusterTask(NamedTuple):
     """The forest of a whole graph, whose people in large components are counted by cells.
 
     Attributes:
@@ -237,17 +237,15 @@ class ForestTask(NamedTuple):
     strata: tuple[str, ...]
 
 
-def clusters(task: ForestTask) -> Counts:
+def clusters(task: CellClusterTask) -> Counts:
     """Who begins to be in a large component at every step; runs on a worker."""
     from graphveil.backends.local.groups import count_by_groups
     from graphveil.backends.local.work import Work
-    from graphveil.backends.spark.blocks import block
-    from graphveil.backends.spark.forests import as_late_edges
     from graphveil.graph.sequence import LateEdges
 
     assert isinstance(task.tally.tally, ClusterTally), "which is counted here"
     graph, everyone = task.graph, range(task.graph.colours)
-    newer, entries, cuts = as_late_edges(graph, task.forest)
+    newer, entries, cuts = counting.as_late_edges(graph, task.forest)
     sequence = replace(
         block(graph, everyone, ()),
         late=LateEdges(cuts, newer, entries),

@@ -6,6 +6,7 @@ only what kind of failure it was is repeated, never their text.
 
 from __future__ import annotations
 
+import os
 import pickle
 import re
 import warnings
@@ -19,10 +20,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.backends.spark.session import task_bytes
+from graphveil.deferred import pl
 from graphveil.errors import EngineError, GraphveilError
 
 if TYPE_CHECKING:
-    import polars as pl
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
@@ -57,8 +58,6 @@ class Packet(NamedTuple):
 
 def part_of(ids: pl.Series, parts: int) -> Parts:
     """The part of each id, by its value alone."""
-    import polars as pl
-
     if ids.dtype == pl.Int64:
         hashes = ids.to_numpy().view(np.uint64) * _MIXER
     else:
@@ -74,8 +73,6 @@ def part_of(ids: pl.Series, parts: int) -> Parts:
 
 def part_of_rows(column: str, parts: int, rows: pa.Table) -> Parts:
     """The part of each row, by one of its columns."""
-    import polars as pl
-
     return part_of(pl.Series(rows[column]), parts)
 
 
@@ -97,8 +94,6 @@ def packets(rows: pa.Table, part: Parts) -> Iterator[Packet]:
 
 def as_arrow(frame: pl.DataFrame, schema: pa.Schema | None = None) -> pa.Table:
     """Rows in the form in which tasks hand them on, and write them."""
-    import polars as pl
-
     table = frame.to_arrow(compat_level=pl.CompatLevel.oldest())
     return (table if schema is None else table.cast(schema)).combine_chunks()
 
@@ -298,7 +293,12 @@ def _receive(
 
 @contextmanager
 def _working() -> Iterator[None]:
-    """Messages of libraries may quote records, and workers' logs are read by many."""
+    """A task at work, whose errors say no more than where they were raised.
+
+    Messages of libraries may quote records, and workers' logs are read by many.
+    """
+    # Spark has one process for each core. Polars asks when it loads, which is in a task: deferred.
+    os.environ.setdefault("POLARS_MAX_THREADS", "1")
     try:
         yield
     except Exception as error:

@@ -13,7 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.backends.spark.blocks import Edges
+from graphveil.backends.local.degrees import increments_of
+from graphveil.backends.spark.blocks import Edges, around, halves, read_all, read_edges
 from graphveil.backends.spark.graph import Part, SparkGraph, nodes_of
 from graphveil.graph.promises import Bound
 from graphveil.graph.sequence import BACKWARD, BOTH, FORWARD
@@ -71,9 +72,6 @@ def cut(task: CutTask) -> dict[str, str]:
 def _cut(task: CutTask, direction: str, most: int) -> str:
     import pyarrow as pa
 
-    from graphveil.backends.local.degrees import increments_of
-    from graphveil.backends.spark.blocks import halves
-
     increments = increments_of(direction, directed=task.graph.directed)  # type: ignore[arg-type]
     found = list(halves(task.graph, task.colour, increments))
     degree = np.zeros(nodes_of(task.graph, task.colour), np.int64)
@@ -106,8 +104,6 @@ def _places(edges: Edges, rows: NDArray[np.generic] | slice) -> Place:
 
 def keep(task: KeepTask) -> ProjectedClass:
     """The edges of a class that are among the first of both their ends; runs on a worker."""
-    from graphveil.backends.spark.blocks import read_edges
-
     graph, parts = task.graph, []
     prompt, late, edges = np.zeros((3, graph.steps), np.int64)
     for part in graph.parts:
@@ -231,9 +227,6 @@ def degrees(task: DegreeTask) -> Hubs:
     """The degrees of one colour at the end; runs on a worker."""
     import pyarrow as pa
 
-    from graphveil.backends.local.degrees import increments_of
-    from graphveil.backends.spark.blocks import halves
-
     found = {}
     for direction in ("out", "in") if task.graph.directed else ("total",):
         degree = np.zeros(nodes_of(task.graph, task.colour), np.int64)
@@ -252,8 +245,6 @@ def degrees(task: DegreeTask) -> Hubs:
 
 def hub_adjacency(task: HubAdjacencyTask) -> HubAdjacency:
     """The hubs beside the nodes of one colour; runs on a worker."""
-    from graphveil.backends.spark.blocks import around, read_all
-
     graph = task.graph
     p, count = np.int32(graph.colours), nodes_of(graph, task.colour)
     to_hubs, from_hubs = np.zeros((2, count), np.int64)

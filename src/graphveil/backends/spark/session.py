@@ -6,7 +6,9 @@ Whatever is set by the user, or by the cluster, wins; see docs/spark.md for what
 from __future__ import annotations
 
 import atexit
+import math
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -44,6 +46,15 @@ _HERE = {
     "spark.sql.shuffle.partitions": "8",
 }
 _ELSEWHERE = {"spark.io.encryption.enabled": "true"}  # of shuffle files on the workers' disks
+
+
+# Estimates on the safe side of what a task holds at its worst: triangles of graph B with 1g took
+# 0.65 GB, and components of ten times its nodes 2.9 GB.
+BYTES_AN_EDGE = 96
+BYTES_A_NODE = 72
+WORKER = 350 << 20  # Python, NumPy, Arrow and the compiled kernels
+
+_SIZE = re.compile(r"([0-9]{1,9})([kmgt]?)b?", re.IGNORECASE)
 
 
 def is_local(master: str) -> bool:
@@ -128,6 +139,32 @@ def _started(builder: SparkSession.Builder, master: str) -> SparkSession:
 
 def task_bytes(session: SparkSession) -> int:
     """What one task may hold outside of Java, as the settings say."""
-    from graphveil.backends.spark.counters import bytes_of
-
     return bytes_of(str(session.conf.get(TASK_MEMORY, OWN[TASK_MEMORY])), TASK_MEMORY)
+
+
+def bytes_of(text: str, setting: str) -> int:
+    """A size as Spark's settings have it: 512m, 2g."""
+    match = _SIZE.fullmatch(text.strip())
+    if match is None:
+        raise ParameterError(setting, "must be a size such as 512m or 2g")
+    return int(int(match[1]) * 1024 ** " kmgt".index(match[2].lower() or " "))
+
+
+def colours_for(edges: int, task_bytes: int) -> int:
+    """Into how many colours nodes are divided, so that edges among three of them fit a task.
+
+    Such a task has 6 of colours² shares of the edges.
+    """
+    room = max(task_bytes - WORKER, WORKER) // BYTES_AN_EDGE
+    return max(1, math.ceil(math.sqrt(6 * edges / room)))
+
+
+def require_forest_fits(nodes: int, task_bytes: int) -> None:
+    """Refuse components of more nodes than one task can hold."""
+    needed = WORKER + nodes * BYTES_A_NODE
+    if needed > task_bytes:
+        raise EngineError(
+            f"components and clusters need one task that holds all nodes, about "
+            f"{needed / 2**30:.1f} GiB, and spark.graphveil.taskMemory is "
+            f"{task_bytes / 2**30:.1f} GiB. Raise it, with the workers' memory overhead."
+        )

@@ -12,11 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from graphveil.backends.spark.graph import NodePart, SparkGraph
-from graphveil.backends.spark.intake.aside import Broken
-from graphveil.backends.spark.intake.aside import together as all_broken
 from graphveil.backends.spark.intake.label_index import LabelIndex
 from graphveil.backends.spark.intake.people import ArrivalRules, Arriving, PartFound, found_in
-from graphveil.backends.spark.intake.resolving import Note, asked, together
+from graphveil.backends.spark.intake.resolving import Broken, Note, asked, by_rule, together
 from graphveil.backends.spark.intake.tables import SparkTable
 from graphveil.backends.spark.jobs import (
     Packet,
@@ -30,6 +28,7 @@ from graphveil.backends.spark.jobs import (
     part_of_rows,
     received,
 )
+from graphveil.deferred import pl
 from graphveil.errors import PastStepError
 from graphveil.graph.intake.appending import refuse_too_many
 from graphveil.graph.intake.arrivals import CLOSED_HINT
@@ -37,7 +36,6 @@ from graphveil.graph.intake.identity import identity_order
 from graphveil.graph.intake.records import IntakeReport
 
 if TYPE_CHECKING:
-    import polars as pl
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
@@ -63,14 +61,10 @@ class Cuts(NamedTuple):
     @property
     def series(self) -> pl.Series:
         """The ids."""
-        import polars as pl
-
         return pl.Series(self.ids, dtype=pl.String if self.text else pl.Int64)
 
     def ranks(self, ids: pl.Series, steps: Int32s) -> Int64s:
         """In which file each node belongs."""
-        import polars as pl
-
         both = pl.concat([ids.rename(""), self.series.rename("")])
         order = identity_order(both, np.concatenate([steps, self.steps]))
         found = np.empty(len(both), np.int64)
@@ -147,8 +141,6 @@ def _schema(graph: SparkGraph) -> pa.Schema:
 
 def _send(graph: SparkGraph, cuts: Cuts, name: str) -> Iterator[Packet]:
     """The new nodes of a part in packets; runs on a worker."""
-    import polars as pl
-
     new = pl.DataFrame(graph.workspace.read(name))
     rows = as_arrow(new, _schema(graph))
     yield from packets(rows, cuts.ranks(new["node"], new["step"].to_numpy()))
@@ -156,7 +148,6 @@ def _send(graph: SparkGraph, cuts: Cuts, name: str) -> Iterator[Packet]:
 
 def _write(graph: SparkGraph, part: int, came: Iterator[Packet]) -> _Ranked | None:
     """Write a file in its order; runs on a worker."""
-    import polars as pl
     import pyarrow as pa
 
     schema = _schema(graph)
@@ -198,7 +189,7 @@ class Arrived:
     @property
     def broken(self) -> tuple[Broken, ...]:
         """The rules that rows break."""
-        return all_broken([*self.note.broken, *(b for each in self.parts for b in each.broken)])
+        return by_rule([*self.note.broken, *(b for each in self.parts for b in each.broken)])
 
     @property
     def last_step(self) -> int:

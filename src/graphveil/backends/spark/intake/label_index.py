@@ -23,10 +23,10 @@ from graphveil.backends.spark.jobs import (
     packets,
     part_of_rows,
 )
+from graphveil.deferred import pl
 from graphveil.graph.intake.identity import UNKNOWN
 
 if TYPE_CHECKING:
-    import polars as pl
     import pyarrow as pa
 
     from graphveil.graph.intake.id_table import IdTable
@@ -120,7 +120,6 @@ class LabelIndex:
 
     def finder(self, part: int) -> Finder:
         """The ids of a part; on a worker."""
-        import polars as pl
         import pyarrow as pa
 
         from graphveil.graph.intake.id_table import IdTable

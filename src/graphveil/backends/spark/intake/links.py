@@ -11,13 +11,19 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from graphveil.backends.spark.blocks import read_all
 from graphveil.backends.spark.graph import Part, SparkGraph
 from graphveil.backends.spark.intake import resolving as stages
-from graphveil.backends.spark.intake.aside import Broken
-from graphveil.backends.spark.intake.aside import together as all_broken
 from graphveil.backends.spark.intake.label_index import LabelIndex
 from graphveil.backends.spark.intake.people import ENDED, UNDATED
-from graphveil.backends.spark.intake.resolving import Note, Reading, asked, together
+from graphveil.backends.spark.intake.resolving import (
+    Broken,
+    Note,
+    Reading,
+    asked,
+    by_rule,
+    together,
+)
 from graphveil.backends.spark.intake.tables import SparkTable
 from graphveil.backends.spark.jobs import (
     FRAME,
@@ -32,6 +38,7 @@ from graphveil.backends.spark.jobs import (
     received,
     sent,
 )
+from graphveil.deferred import pl
 from graphveil.errors import PastStepError, Place
 from graphveil.graph.intake.arrivals import steps_of_labels
 from graphveil.graph.intake.identity import UNKNOWN
@@ -95,7 +102,7 @@ class Found(NamedTuple):
             tuple(part for each in found for part in each.parts),
             per_step,
             sum((each.counts for each in found), Counter()),
-            all_broken(one for each in found for one in each.broken),
+            by_rule(one for each in found for one in each.broken),
             min((each.past for each in found if each.past is not None), default=None),
             max((each.last_step for each in found), default=-1),
             tuple(name for each in found for name in each.known),
@@ -136,7 +143,7 @@ class Linked(NamedTuple):
     @property
     def broken(self) -> tuple[Broken, ...]:
         """The rules that rows break."""
-        return all_broken([*self.note.broken, *self.found.broken])
+        return by_rule([*self.note.broken, *self.found.broken])
 
 
 class LayoutTask(NamedTuple):
@@ -237,7 +244,6 @@ class _Looking(NamedTuple):
 
 def _look_up(looking: _Looking, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Rows of one part with the labels of one end."""
-    import polars as pl
     import pyarrow as pa
 
     sorter, finder = Sorter(looking.labelled, looking.address), None
@@ -419,8 +425,6 @@ def _reported(
 
 def _is_known(layout: LayoutTask, keys: Int64s) -> NDArray[np.bool_]:
     """Which edges the graph has already: only those between old nodes can be."""
-    from graphveil.backends.spark.blocks import read_all
-
     known = np.zeros(len(keys), np.bool_)
     asked = np.flatnonzero(keys >> 31 < layout.old_nodes)
     if not len(asked):

@@ -15,10 +15,10 @@ from numpy.typing import NDArray
 
 from graphveil.backends.spark.graph import SparkGraph
 from graphveil.backends.spark.intake import resolving as stages
-from graphveil.backends.spark.intake.aside import MOST_LISTED, Broken
 from graphveil.backends.spark.intake.label_index import LabelIndex
-from graphveil.backends.spark.intake.resolving import Reading
+from graphveil.backends.spark.intake.resolving import MOST_LISTED, Broken, Reading
 from graphveil.backends.spark.jobs import as_arrow
+from graphveil.deferred import pl
 from graphveil.errors import PastStepError
 from graphveil.graph.groups import Groups
 from graphveil.graph.intake.appending import Filtered, filtered
@@ -47,7 +47,6 @@ from graphveil.graph.intake.rules import Late
 from graphveil.graph.sequence import UNSTATED
 
 if TYPE_CHECKING:
-    import polars as pl
     import pyarrow as pa
 
 
@@ -135,8 +134,6 @@ class _Settled(NamedTuple):
 
 def found_in(arriving: Arriving, part: int, rows: pa.Table) -> PartFound:
     """What becomes of the nodes of a part; runs on a worker."""
-    import polars as pl
-
     frame, arrival_rules = pl.DataFrame(rows), arriving.arrival_rules
     present = _present(arriving, part)
     own = frame.filter(pl.col("place") >= 0).sort("place")
@@ -193,8 +190,6 @@ def _present(arriving: Arriving, part: int) -> Present:
 
 def _waiting(rows: pl.DataFrame, present: Present) -> Table:
     """Who waits, once each; places are lower, the later the batch, and the first one counts."""
-    import polars as pl
-
     before = rows.filter(pl.col("place") < 0).sort(["place", "step"], descending=[True, False])
     first = before.unique("node", keep="first", maintain_order=True)
     unknown = pl.Series(present.index.labels(first["node"]) < 0)
@@ -231,8 +226,6 @@ def _settled(
 
 def _of_one_label_each(nodes: Table, groups: Groups) -> tuple[Table, int]:
     """What the rows of one person say together about labels, and how many people state two."""
-    import polars as pl
-
     said = strata_of(nodes)
     if said is None:
         return nodes, 0
@@ -257,8 +250,6 @@ def _broken(found: Filtered[_Settled]) -> list[Broken]:
 
 def _people(came: Arrivals, text: bool) -> pa.Table:
     """The nodes that arrive, in their order among those of the part."""
-    import polars as pl
-
     kind = pl.String if text else pl.Int64
     strata = {} if came.strata is None else {"stratum": came.strata}
     columns = {"node": came.ids.cast(kind), "stated": came.stated, **strata, "step": came.steps}
@@ -267,8 +258,6 @@ def _people(came: Arrivals, text: bool) -> pa.Table:
 
 def _dropped(settled: _Settled, schema: pa.Schema) -> pa.Table:
     """Who is left out with all links, in the form of an index: for want of a time, or too late."""
-    import polars as pl
-
     stages_of = (settled.all, settled.dated, UNDATED), (settled.dated, settled.counted, ENDED)
     gone = [
         before.nodes.frame.join(after.nodes.frame, on="node", how="anti")
@@ -283,8 +272,6 @@ def _dropped(settled: _Settled, schema: pa.Schema) -> pa.Table:
 
 def _unsealed(arriving: Arriving, present: Present, counted: Resolved) -> str | None:
     """Write the batch's rows of some nodes, each with the one step that all rows of it state."""
-    import polars as pl
-
     frame = counted.nodes.frame.with_columns(pl.Series("place", counted.nodes.row_numbers()))
     own = frame.filter(pl.Series(present.index.labels(frame["node"]) < 0))
     if not len(own):
@@ -295,8 +282,6 @@ def _unsealed(arriving: Arriving, present: Present, counted: Resolved) -> str | 
 
 def _given(arriving: Arriving, ids: pl.Series) -> str:
     """Write whom the batch names, once each."""
-    import polars as pl
-
     return arriving.graph.workspace.write("given", as_arrow(pl.DataFrame({"node": ids.unique()})))
 
 

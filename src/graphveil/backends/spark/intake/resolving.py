@@ -1,21 +1,21 @@
 """Resolving on the workers: batches of rows become people and steps, by `graph.intake.resolving`.
 
 What becomes of a row depends on that row alone, not on the batch that it is in. Rows that break a
-rule are left out and noted.
+rule are left out and noted; the driver reads them again, if they are to be listed.
 """
 
 from __future__ import annotations
 
 import pickle
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial, reduce
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
-from graphveil.backends.spark.intake.aside import Broken
-from graphveil.backends.spark.intake.aside import together as all_broken
+from graphveil.backends.spark.graph import Workspace
 from graphveil.backends.spark.intake.tables import SparkTable
 from graphveil.backends.spark.jobs import (
     FRAME,
@@ -29,17 +29,18 @@ from graphveil.backends.spark.jobs import (
 )
 from graphveil.calendar.calendar import Calendar
 from graphveil.calendar.times import Unit
-from graphveil.errors import RecordError
+from graphveil.deferred import pl
+from graphveil.errors import Place, RecordError
 from graphveil.graph.groups import NO_GROUPS, Groups, Unlisted
+from graphveil.graph.intake.appending import LeftOut
+from graphveil.graph.intake.records import Table
 from graphveil.graph.intake.rules import RecordRules
 
 if TYPE_CHECKING:
-    import polars as pl
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-    from graphveil.graph.intake.records import Table
-
+Places = NDArray[np.int64]
 
 IDS = {"nodes": ("node",), "edges": ("source", "target")}
 # The stages of the one intake: what a rule of a later one refuses has passed the earlier ones.
@@ -48,8 +49,8 @@ ID = {"nodes": 2, "edges": 5}
 TIME = {"nodes": 3, "edges": 6}
 UNDATED, ARRIVING, SOURCE, TARGET, REVERSED = PASSED = 4, 7, 8, 9, 10
 
-
 NOBODY = 1 << 62  # a place beyond all
+MOST_LISTED = 100_000  # rows that are listed one by one
 
 
 @dataclass(frozen=True)
@@ -127,7 +128,7 @@ def together(notes: Iterable[Note]) -> Note:
     """Several notes as one."""
     all_notes = [NOTHING, *notes]
     return Note(
-        all_broken(each for note in all_notes for each in note.broken),
+        by_rule(each for note in all_notes for each in note.broken),
         sum(note.trimmed for note in all_notes),
         sum(note.respelled for note in all_notes),
         sum(note.folded for note in all_notes),
@@ -185,11 +186,6 @@ def _sort(
 
 
 def _frames(batches: Iterator[pa.RecordBatch]) -> Iterator[pl.DataFrame]:
-    import os
-
-    os.environ.setdefault("POLARS_MAX_THREADS", "1")  # Spark has one process for each core
-    import polars as pl
-
     for batch in batches:
         if batch.num_rows:
             frame = pl.from_arrow(batch)
@@ -199,8 +195,6 @@ def _frames(batches: Iterator[pa.RecordBatch]) -> Iterator[pl.DataFrame]:
 
 def read_rows(frame: pl.DataFrame, reading: Reading) -> tuple[pa.Table, Note]:
     """The rows of one batch that break no rule, and a note about the batch."""
-    import polars as pl
-
     from graphveil.graph.intake.resolving import dated, persons, strata_said, unlisted_in
 
     spans = ((int(frame["place"][0]), len(frame)),)
@@ -238,9 +232,6 @@ def read_rows(frame: pl.DataFrame, reading: Reading) -> tuple[pa.Table, Note]:
 
 def as_dates(frame: pl.DataFrame, reading: Reading) -> Table:
     """Rows with times that a calendar reads; those with others are marked."""
-    import polars as pl
-
-    from graphveil.graph.intake.records import Table
     from graphveil.records.dates import tidied
     from graphveil.records.options import ReadingOptions
 
@@ -252,8 +243,6 @@ def as_dates(frame: pl.DataFrame, reading: Reading) -> Table:
 
 def _texts(columns: list[pl.Series]) -> int:
     """Which columns of ids are text, as the one intake would keep them: a bit for each."""
-    import polars as pl
-
     return sum(
         1 << place for place, ids in enumerate(columns) if ids.dtype == pl.String and len(ids)
     )
@@ -290,10 +279,8 @@ def _earliest(
     every: str | int, day_first: bool | None, batches: Iterator[pa.RecordBatch]
 ) -> Iterator[pa.RecordBatch]:
     """Where the calendar of each batch would begin, if it has a time at all."""
-    import polars as pl
     import pyarrow as pa
 
-    from graphveil.graph.intake.records import Table
     from graphveil.records.dates import tidied
     from graphveil.records.options import ReadingOptions
 
@@ -305,3 +292,120 @@ def _earliest(
         if (calendar.steps_of(table.frame["time"]).steps >= 0).any():
             unit, start = pa.array([int(calendar.unit)], pa.int32()), pa.array(calendar.starts)
             yield pa.RecordBatch.from_arrays([unit, start], names=["unit", "start"])
+
+
+# Rows that break a rule: noted by tasks, read again by the driver to be listed.
+#
+# A task knows rows by their places. What is noted of a rule is how many rows break it and where the
+# first of them are, so that the driver holds no more of them than a list may have.
+
+
+class Broken(NamedTuple):
+    """Rows that break one rule.
+
+    Attributes:
+        rank: when the one intake asks for the rule: the stage, and what was refused before in it.
+        kind: "nodes" or "edges".
+        column: ours, where it is seen.
+        rule: what is wrong with them.
+        what: the same of the row that a message names.
+        hint: how to mend it.
+        named: the place of that row.
+        rows: how many there are.
+        places: of the first of them, ascending.
+        awaited: whether they come from an earlier batch, and waited for somebody.
+    """
+
+    rank: tuple[int, int]
+    kind: str
+    column: str
+    rule: str
+    what: str
+    hint: str
+    named: int
+    rows: int
+    places: Places
+    awaited: bool = False
+
+    @classmethod
+    def of(
+        cls, rank: tuple[int, int], refused: RecordError, places: Places, beyond: int
+    ) -> list[Broken]:
+        """What a rule refused, at these places: rows of a batch, and those that waited, beyond."""
+        column = (refused.place and refused.place.column) or ""
+        said = refused.kind, column, refused.rule, refused.what, refused.hint
+        ordered = np.sort(places)
+        cut = int(np.searchsorted(ordered, beyond))
+        return [
+            cls(rank, *said, int(own[0]), len(own), own[:MOST_LISTED], awaited)
+            for own, awaited in ((ordered[:cut], False), (ordered[cut:], True))
+            if len(own)
+        ]
+
+    def joined(self, other: Broken) -> Broken:
+        """The same rule, of more rows."""
+        first = self if self.named <= other.named else other
+        places = np.sort(np.concatenate([self.places, other.places]))[:MOST_LISTED]
+        rank = max(self.rank, other.rank)
+        return first._replace(rank=rank, rows=self.rows + other.rows, places=places)
+
+    def error(self, table: SparkTable) -> RecordError:
+        """The refusal of all these rows."""
+        place = table.place(self.named, self.column)
+        return RecordError(
+            self.what, place=place, hint=self.hint, rule=self.rule, kind=self.kind,
+            rows=np.zeros(self.rows, np.int64),
+        )  # fmt: skip
+
+
+def by_rule(found: Iterable[Broken]) -> tuple[Broken, ...]:
+    """Rule by rule, in the order in which the one intake asks for them."""
+    rules: dict[tuple[int, str, str, bool], Broken] = {}
+    for each in found:
+        key = each.rank[0], each.column, each.rule, each.awaited
+        rules[key] = each.joined(rules[key]) if key in rules else each
+    return tuple(sorted(rules.values(), key=lambda each: (each.rank, each.named)))
+
+
+@dataclass(frozen=True, eq=False)
+class PlacedRows(Table):
+    """Rows of a table that Spark reads, whose numbers are places.
+
+    Attributes:
+        whole: the table.
+    """
+
+    whole: SparkTable | None = field(default=None, repr=False)
+
+    def place(self, row: int, column: str) -> Place:
+        """Where the user finds a row."""
+        assert self.whole is not None, "rows come from a table"
+        return self.whole.place(int(self.row_numbers()[row]), column)
+
+
+def rows_at(
+    session: SparkSession, workspace: Workspace, table: SparkTable, places: Places
+) -> PlacedRows:
+    """The rows at some places, in their order, as they were read."""
+    import pyarrow as pa
+
+    wanted = np.unique(places)
+    if not len(wanted):
+        rows = pl.DataFrame(schema=dict.fromkeys(table.names, pl.String))
+        return PlacedRows(rows, "", numbers=wanted, whole=table)
+    name = workspace.for_spark(workspace.write("places", pa.table({"place": wanted})))
+    with failing_as_ours():
+        those = session.read.schema("place long").parquet(name)
+        found = table.frame.join(those.hint("broadcast"), "place", "left_semi").toArrow()
+    frame = pl.DataFrame(found).sort("place")
+    own = frame["place"].to_numpy()
+    return PlacedRows(frame.drop("place"), "", numbers=own, whole=table)
+
+
+def left_out(broken: Broken, rows: PlacedRows) -> LeftOut:
+    """What was set aside by a rule, of a table whose rows at those places are there."""
+    assert rows.whole is not None, "rows come from a table"
+    own = rows.kept(np.isin(rows.row_numbers(), broken.places))
+    column = rows.whole.names.get(broken.column, broken.column)
+    unlisted = broken.rows - len(own.frame)
+    return LeftOut(broken.rule, broken.kind, column, broken.hint, own, unlisted)

@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from graphveil.backends.spark.counters import colours_for
 from graphveil.backends.spark.graph import SparkGraph, Workspace
 from graphveil.backends.spark.intake.arrivals import Arrived, arrive
-from graphveil.backends.spark.intake.aside import Broken, together
 from graphveil.backends.spark.intake.label_index import LabelIndex, parts_for
 from graphveil.backends.spark.intake.links import LayoutTask, Linked, link
 from graphveil.backends.spark.intake.people import ArrivalRules
-from graphveil.backends.spark.intake.resolving import Reading
+from graphveil.backends.spark.intake.resolving import Broken, Reading, by_rule
 from graphveil.backends.spark.intake.tables import SparkTable
 from graphveil.backends.spark.jobs import SparkCluster
-from graphveil.backends.spark.session import WORKSPACE, is_local, task_bytes
+from graphveil.backends.spark.session import WORKSPACE, colours_for, is_local, task_bytes
 from graphveil.errors import EngineError, ParameterError
 from graphveil.graph.groups import NO_GROUPS, Groups
 from graphveil.graph.intake.records import IntakeReport
@@ -159,7 +157,7 @@ class TakenIn(NamedTuple):
     @property
     def broken(self) -> tuple[Broken, ...]:
         """The rules that rows break, in the order of the one intake."""
-        return together([*self.arrived.broken, *(self.linked.broken if self.linked else ())])
+        return by_rule([*self.arrived.broken, *(self.linked.broken if self.linked else ())])
 
     @property
     def last_step(self) -> int:

@@ -1,7 +1,15 @@
-"""Batches on the workers: reads records that wait with Spark, and stores new ones."""
+"""Batches on the workers: reads records that wait with Spark, and stores new ones.
+
+They lie in private files that tasks write into the folder of a study, as those of segments do, and
+that the driver puts in place.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import os
+import secrets
+import uuid
 from collections.abc import Iterable, Iterator, Sequence
 from functools import partial, reduce
 from math import ceil
@@ -16,6 +24,7 @@ from graphveil.backends.spark.intake.tables import SparkTable
 from graphveil.backends.spark.intake.taking import Waiting
 from graphveil.backends.spark.jobs import (
     FRAME,
+    Cluster,
     Packet,
     Parts,
     Sorter,
@@ -28,22 +37,20 @@ from graphveil.backends.spark.jobs import (
     received,
     sent,
 )
-from graphveil.backends.spark.records.files import (
-    WHOLE,
-    Written,
-    put_in_place,
-    require_unchanged,
-    write_part,
-)
+from graphveil.deferred import pl
+from graphveil.errors import IntegrityError
+from graphveil.posix import NEW_FILE, set_mode, sync_folder
 from graphveil.study.backends import Stored
-from graphveil.study.ledger import BatchEntry, StoredTable
-from graphveil.study.records.segments import write_table
+from graphveil.study.folder import OWNER_ONLY_FILE
+from graphveil.study.ledger import BatchEntry, StoredFile, StoredTable
+from graphveil.study.records.segments import checked, checksum, table_bytes, write_table
 
 if TYPE_CHECKING:
-    import polars as pl
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
+WHOLE = 4_000_000  # rows up to which a table is one file, whatever engine writes it
+_CHUNK = 1 << 24
 _WRITTEN = "part int, name string, sha256 string"
 _KINDS = {"string": "string", "large_string": "string", "int32": "int", "int64": "long"}
 
@@ -146,8 +153,6 @@ class Form(NamedTuple):
     @property
     def columns(self) -> dict[str, type[pl.DataType]]:
         """Their types in a file."""
-        import polars as pl
-
         ids = {name: pl.String if text else pl.Int64 for name, text in self.ids}
         return {**ids, **dict.fromkeys(["step", *(["stratum"] if self.grouped else [])], pl.Int32)}
 
@@ -206,8 +211,6 @@ class Target(NamedTuple):
 
     def in_place(self, written: Iterable[Written | None]) -> StoredTable:
         """Give the files that tasks have written, in order, their names."""
-        import polars as pl
-
         present = [each for each in written if each is not None]
         if present:
             return put_in_place(self.folder, self.stem, present)
@@ -229,7 +232,6 @@ def _send_rows(workspace: Workspace, target: Target, name: str) -> Iterator[Pack
 
 def _write_rows(target: Target, part: int, came: Iterator[Packet]) -> Written | None:
     """Write a file of a table; runs on a worker."""
-    import polars as pl
     import pyarrow as pa
 
     known, rows = [], []
@@ -299,3 +301,69 @@ def _write_edges(target: Target, batches: Iterator[pa.RecordBatch]) -> Iterator[
         kinds = pa.int32(), pa.string(), pa.string()
         arrays = [pa.array(each, kind) for each, kind in zip(columns, kinds, strict=True)]
         yield pa.RecordBatch.from_arrays(arrays, names=["part", "name", "sha256"])
+
+
+# Private files that workers write into the folder of a study, and the driver puts in place.
+#
+# A task writes under a name that nobody else has, of the kind that killed processes leave; so what
+# a task wrote that failed, or ran twice, is removed by the next writer.
+
+
+class Written(NamedTuple):
+    """A file that a task has written, not yet in its place."""
+
+    name: str
+    sha256: str
+
+
+def write_part(folder: str, frame: pl.DataFrame) -> Written:
+    """Write rows into a private folder; runs on a worker."""
+    content = table_bytes(frame)
+    name = f".graphveil-{uuid.uuid4().hex}.part"
+    write_new(Path(folder) / name, content)
+    return Written(name, checksum(content))
+
+
+def write_new(path: Path, content: bytes) -> None:
+    """Write a file that nobody else has, and that only its owner may read."""
+    with os.fdopen(os.open(path, NEW_FILE, OWNER_ONLY_FILE), "wb") as file:
+        set_mode(file.fileno(), OWNER_ONLY_FILE)
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def put_in_place(folder: Path, stem: str, parts: Sequence[Written]) -> StoredTable:
+    """Give the files of a table their names; what is returned belongs in the ledger."""
+    stem, files = f"{stem}-{secrets.token_hex(4)}", []
+    for place, part in enumerate(parts):
+        name = f"{stem}.parquet" if len(parts) == 1 else f"{stem}-{place:04}.parquet"
+        (folder / part.name).rename(folder / name)
+        files.append(StoredFile(name, part.sha256))
+    sync_folder(folder)
+    return StoredTable(tuple(files))
+
+
+def file_sum(path: str) -> str | None:
+    """The checksum of a file; None where there is none. Runs on a worker."""
+    digest = hashlib.sha256()
+    try:
+        with Path(path).open("rb") as file:
+            while chunk := file.read(_CHUNK):
+                digest.update(chunk)
+    except OSError:
+        return None
+    return digest.hexdigest()
+
+
+def require_unchanged(cluster: Cluster, folder: Path, files: Sequence[StoredFile]) -> None:
+    """Refuse files with another checksum, with the same message as every other reader."""
+    for file, actual in zip(
+        files, cluster.run(file_sum, [str(folder / file.name) for file in files]), strict=True
+    ):
+        if actual != file.sha256:
+            checked(folder, file)  # which says what is wrong
+            raise IntegrityError(
+                f"private/{folder.name}/{file.name} was not found by a worker. All workers must "
+                "reach the folder of the study."
+            )

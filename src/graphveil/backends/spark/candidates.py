@@ -10,26 +10,29 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
+from graphveil.backends.spark import batches
+from graphveil.backends.spark.batches import Form, Order, Target, require_unchanged
 from graphveil.backends.spark.engine import SparkEngine
 from graphveil.backends.spark.graph import Workspace
 from graphveil.backends.spark.intake.arrivals import everybody, nodes_at
-from graphveil.backends.spark.intake.aside import MOST_LISTED, PlacedRows, left_out, rows_at
 from graphveil.backends.spark.intake.people import ArrivalRules
 from graphveil.backends.spark.intake.resolving import (
+    MOST_LISTED,
     NOTHING,
     PASSED,
     Note,
+    PlacedRows,
     Reading,
     as_dates,
+    left_out,
     read_rows,
+    rows_at,
     together,
 )
 from graphveil.backends.spark.intake.tables import SparkTable, TableRecords, awaited_table
 from graphveil.backends.spark.intake.taking import Tables, TakenIn, Waiting, taken_in
 from graphveil.backends.spark.jobs import SparkCluster, failing_as_ours, mapped
-from graphveil.backends.spark.records import batches
-from graphveil.backends.spark.records.batches import Form, Order, Target
-from graphveil.backends.spark.records.files import require_unchanged
+from graphveil.deferred import pl
 from graphveil.graph.intake.appending import LeftOut, listed
 from graphveil.graph.intake.records import IntakeReport
 from graphveil.study.backends import AddOptions, Stored, rules_of
@@ -44,7 +47,6 @@ from graphveil.study.records.segments import links_awaiting, write_list, write_t
 from graphveil.whole_files import clear_leftovers
 
 if TYPE_CHECKING:
-    import polars as pl
     import pyarrow as pa
     from pyspark.sql import DataFrame
 
@@ -129,8 +131,6 @@ def candidate(
         options: what their steward says about them.
         text: whether any id so far is text.
     """
-    import polars as pl
-
     cluster, promise = engine.cluster, stored.promise
     assert isinstance(cluster, SparkCluster), "tables are read by a session"
     records = _given(cluster, stored, sealed.workspace, given)
@@ -295,16 +295,12 @@ class _About:
 
     def redated(self) -> pl.DataFrame:
         """Known nodes that come with another step, each with the earliest one it came with."""
-        import polars as pl
-
         parts = [each.redated for each in self.found.arrived.parts if each.redated is not None]
         every = pl.concat(parts) if parts else no_details()
         return found_out("re-dated", every.sort("node").head(MOST_LISTED))
 
     def relabelled(self) -> pl.DataFrame:
         """Known nodes that come with other labels."""
-        import polars as pl
-
         found = [each.relabelled for each in self.found.arrived.parts]
         parts = [each for each in found if each is not None]
         every = pl.concat(parts) if parts else no_details()
@@ -312,8 +308,6 @@ class _About:
 
     def vanished(self) -> pl.DataFrame:
         """Nodes that records do not mention, although they are declared complete."""
-        import polars as pl
-
         everyone = everybody(self.cluster.session, self.found.graph)
         missing = everyone.join(self._named(), "node", "anti").orderBy("node").limit(MOST_LISTED)
         with failing_as_ours():
@@ -341,7 +335,6 @@ class _About:
 
 
 def _looks(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    import polars as pl
 
     from graphveil.graph.intake.identity import looks
 

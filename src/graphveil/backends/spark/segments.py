@@ -11,28 +11,27 @@ from dataclasses import replace
 from itertools import accumulate, pairwise
 from math import ceil
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from graphveil.backends.spark.graph import NodePart, Part, SparkGraph, Workspace, class_files
-from graphveil.backends.spark.jobs import Cluster
-from graphveil.backends.spark.records.files import (
+from graphveil.backends.spark.batches import (
     WHOLE,
     Written,
     put_in_place,
     require_unchanged,
     write_part,
 )
+from graphveil.backends.spark.blocks import read_edges
+from graphveil.backends.spark.graph import NodePart, Part, SparkGraph, Workspace, class_files
+from graphveil.backends.spark.jobs import Cluster
+from graphveil.deferred import pl
 from graphveil.graph.sequence import BOTH
 from graphveil.study.backends import Stored
 from graphveil.study.ledger import SealedTables
 from graphveil.study.records.segments import edge_table, node_table, together
 from graphveil.whole_files import clear_leftovers
-
-if TYPE_CHECKING:
-    import polars as pl
 
 Int32s = NDArray[np.int32]
 Int64s = NDArray[np.int64]
@@ -298,8 +297,6 @@ def _task(
 
 def write_rows(task: WriteTask) -> Wrote:
     """Write the tables of a task; runs on a worker."""
-    import polars as pl
-
     prompt, late = _edges(task, late=False), _edges(task, late=True)
     nodes = None
     if task.labels is not None:
@@ -333,8 +330,6 @@ def _edges(task: WriteTask, *, late: bool) -> _Rows:
 
 def _rows(graph: SparkGraph, part: Part, labels: range) -> _Rows:
     """The edges of a file whose newer ends have some labels, each with its step."""
-    from graphveil.backends.spark.blocks import read_edges
-
     edges = read_edges(graph, part)
     steps = edges.steps()
     if not part.late:  # ascending, so that they stand together
@@ -346,8 +341,6 @@ def _rows(graph: SparkGraph, part: Part, labels: range) -> _Rows:
 
 def _nodes(task: WriteTask, labels: range, newer: Int32s) -> pl.DataFrame:
     """The task's nodes in label order."""
-    import polars as pl
-
     graph = task.graph
     names = ["stated", "stratum"] if graph.grouped else ["stated"]
     ids, told = [pl.Series("node", [], pl.String)], [np.empty((0, len(names)), np.int32)]

@@ -20,10 +20,11 @@ import numpy as np
 
 from graphveil.backends.backend import Answer, ExactCounts, Extent
 from graphveil.backends.local.counters import packed_tally, same_tally, unpacked_tally
-from graphveil.backends.spark.counters import divided
+from graphveil.backends.spark.batches import file_sum, write_new
+from graphveil.backends.spark.blocks import read_edges
+from graphveil.backends.spark.engine import divided
 from graphveil.backends.spark.graph import NodePart, Part, SparkGraph, Workspace
 from graphveil.backends.spark.jobs import Cluster
-from graphveil.backends.spark.records.files import file_sum, write_new
 from graphveil.posix import sync_folder
 from graphveil.series.counting import SeriesCounts, ViewCounts, by_view
 from graphveil.statistics.change import tally_under
@@ -360,8 +361,6 @@ def _same_edges(cluster: Cluster, one: SparkGraph, other: SparkGraph) -> bool:
 
 def same_edges(task: EdgesTask) -> bool:
     """Whether a class has the same edges in both graphs; runs on a worker."""
-    from graphveil.backends.spark.blocks import read_edges
-
     tables = []
     for graph in (task.one, task.other):
         edges = [read_edges(graph, part) for part in graph.parts]

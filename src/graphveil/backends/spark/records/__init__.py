@@ -1,1 +1,0 @@
-"""Records that stay with the workers of a cluster: the driver holds integers and names of files."""

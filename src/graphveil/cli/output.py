@@ -272,7 +272,8 @@ def _judgement(outlook: Outlook) -> tuple[str | None, str | None]:
     judgement = outlook.judgement
     if judgement is None:
         return None, None
-    return f"about {judgement.expected:,}", f"{judgement.word.in_words}, ±{percent(judgement.share)}"
+    left = f"{judgement.word.in_words}, ±{percent(judgement.share)}"
+    return f"about {judgement.expected:,}", left
 
 
 def print_shares(found: Sharing) -> None:

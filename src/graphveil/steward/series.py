@@ -22,7 +22,6 @@ from graphveil.steward.sharing import require_purpose
 from graphveil.steward.status import BudgetStatus, SeriesList
 from graphveil.study import StoredStudy
 from graphveil.study.committed import NO_PRICES, exact_prices
-from graphveil.study.opening import with_series
 
 if TYPE_CHECKING:
     from graphveil.steward.requests import SeriesRequest
@@ -84,6 +83,8 @@ def open_series(
 
 def _outlook(ledger: Ledger, request: SeriesRequest) -> Outlook:
     """The series as it would be opened now."""
+    from graphveil.study.opening import with_series
+
     if not ledger.is_open:
         raise StudyError(
             "this study is a draft, and nothing is promised yet: add the series to "

@@ -141,12 +141,13 @@ def _count_here(
     kind: dict[str, bool],
     threshold: Bound | None,
 ) -> _Counted:
-    from graphveil.backends import LocalEngine
     from graphveil.deferred import load_kernels_without_blas
+
+    load_kernels_without_blas()  # before a module with kernels is imported
+    from graphveil.backends import LocalEngine
     from graphveil.records import read_records
     from graphveil.steward.promising import taken
 
-    load_kernels_without_blas()
     read = read_records(files, format=reading.format, options=reading.options)
     undated = reading.options.undated or "refuse"
     sequence, report = taken(read.records, every, undated=undated, **kind)

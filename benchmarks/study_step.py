@@ -150,7 +150,8 @@ def one_more(study: Path, last: Tables) -> list[Lap]:
     """Add and publish the last step, in a copy of the study."""
     again = study.with_name("again")
     shutil.copytree(study, again)
-    shutil.copytree(_memory(study), _memory(again))  # so that the machine knows no later step
+    # So that the machine knows no later step; links, since it knows a copied memory for a copy.
+    shutil.copytree(_memory(study), _memory(again), copy_function=os.link)
     os.environ["GRAPHVEIL_STATE"] = str(_memory(again))
     add = graphveil("add", str(again), *last.paths)
     publish = graphveil("publish", str(again), "--no-report")

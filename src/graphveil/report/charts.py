@@ -213,7 +213,7 @@ SPARK = (240.0, 56.0)
 
 def news_drawing(series: PublishedSeries, calendar: Calendar, size: Size) -> bytes:
     """What is new in each of the newest steps; nothing unless that can be told of two of them."""
-    known = [now(series, each).new for each in series.releases][-BARS:]
+    known = [now(series, each).new for each in series.releases[-BARS:]]
     drawn = [(place, each) for place, each in enumerate(known) if each is not None]
     if series.vector or len(drawn) < 2:
         return b""

@@ -418,8 +418,10 @@ class Promise(Part):
         """The first that has what the study needs."""
         divided = {each.name for each in self.series if BY in each.parameters}
         for each in self.ratios:
+            # Most formulas name no such series: these need not be understood.
+            likely = any(name in each.formula for name in divided)
             if each.opened or (
-                divided and divided & {number.series for number in each.ratio.numbers}
+                likely and divided & {number.series for number in each.ratio.numbers}
             ):
                 return FORMAT
         if self.groups:

@@ -20,6 +20,8 @@ from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
 from time import perf_counter, process_time
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # as in every command; read by NumPy
+
 from graphveil.report.page import page
 from graphveil.study.public_part import PublicPart
 

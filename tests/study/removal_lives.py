@@ -43,6 +43,7 @@ WAITS = re.compile("records are missing|batches come in order|no records were ad
 BOUND = {"degree": 60, "justification": "more than there are people"}
 COMMANDS = ("add", "add", "add --yes", "add --yes", "add --yes", "dry-run", "withdraw",
             "publish", "publish", "publish", "extend")  # fmt: skip
+FIRST_YEAR = 2001
 PEOPLE = 4  # who may be missing from one life: 16 lives, and 32 pairs that differ by a person
 Script: TypeAlias = Sequence[tuple[str, int]]  # a command, and which batch or number it is about
 
@@ -97,7 +98,7 @@ def lived(batches: Sequence[Case], script: Script, folder: Path) -> Life:
     first = batches[0]
     rules = {"person_separator": first.rules.person_separator, "case": first.rules.case,
              "undated": first.rules.undated}  # fmt: skip
-    calendar = {"every": 1, "unit": "year", "first": "2001", "last": "2006"}
+    calendar = {"every": 1, "unit": "year", "first": str(FIRST_YEAR), "last": "2006"}
     root = folder / "study"
     StoredStudy.create(root, promise(series=[NODES], records=rules, calendar=calendar, bound=BOUND))
     waits = False
@@ -114,6 +115,11 @@ def _run(root: Path, command: str, number: int, batches: Sequence[Case], folder:
     study = StoredStudy.at(root)
     if command == "publish":
         publishing.publish(root, publishing.PublishRequest(early=True, report=False))
+    elif command == "publish through":
+        through = str(FIRST_YEAR + number)
+        publishing.publish(
+            root, publishing.PublishRequest(through=through, early=True, report=False)
+        )
     elif command == "withdraw":
         adding.withdraw(root, number + 1)
     elif command == "abandon":

@@ -204,6 +204,25 @@ def test_late_records_are_not_in_time_for_a_step_that_waited(tmp_path: Path) -> 
     assert violations(batches, script, tmp_path / "life", ["v"]) == ([], 1)
 
 
+BEHIND = "without a step's name, a publication that waited leaves the study a step behind"
+
+
+@pytest.mark.parametrize(
+    "publish",
+    [
+        "publish through",
+        pytest.param("publish", marks=pytest.mark.xfail(strict=True, reason=BEHIND)),
+    ],
+)
+def test_a_schedule_that_names_the_step_catches_up(publish: str, tmp_path: Path) -> None:
+    """Found with 40,635 removals: what came between two publications fell into an earlier step."""
+    first = replace(FIRST, nodes=(*CROWD[:3], *UNREADABLE))
+    later = replace(FIRST, nodes=(*CROWD[:3], Node("p", "2001")))
+    script = (("add", 0), (publish, 0), ("add --yes", 0), (publish, 1), ("add", 1),
+              (publish, 2), (publish, 3))  # fmt: skip
+    assert violations([first, later], script, tmp_path / "life", ["v"])[0] == []
+
+
 def test_files_are_missing_again_once_their_batch_is_withdrawn(study: Path, tmp_path: Path) -> None:
     """Another world added them at once, and again as a batch that may go without harm."""
     week = tmp_path / "week.csv"
